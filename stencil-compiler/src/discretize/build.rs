@@ -14,17 +14,17 @@ use crate::algorithm::{
 use crate::diag::Span;
 use crate::expr::{Builder, Expr, Op, Rational, Ref, to_f64};
 
-/// One linear term: factor, what it multiplies, and how many stored levels lie under it.
+/// One linear term: its factor, the access that it multiplies, and the number of stored levels below.
 pub(super) type Linear = (Uniform, Access, u32);
 
-/// What becomes of the values so many cells ahead and behind.
+/// The combination of the values `k` cells ahead and behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Pair {
     /// `f(+k) - f(-k)`
     Difference,
     /// `f(+k) + f(-k)`
     Sum,
-    /// `(f(+k) - f(0)) - (f(0) - f(-k))`: what a cell gains from one neighbour that one loses to the bit.
+    /// `(f(+k) - f(0)) - (f(0) - f(-k))`: one neighbour's gain is the other's loss, to the bit.
     Flow,
 }
 
@@ -39,7 +39,7 @@ pub(super) struct Sums {
     pub(super) of_sides: bool,
 }
 
-/// What opaque uniforms are in an expression, by their number.
+/// The nodes of opaque uniforms in an expression, by their number.
 type Known = BTreeMap<usize, Ref>;
 
 /// Grid functions and uniforms as they come to be.
@@ -49,7 +49,7 @@ pub(super) struct Functions {
     /// For each function: how many derivatives of derived grid functions lie under it.
     pub(super) depth: Vec<u32>,
     known_uniforms: BTreeMap<Uniform, UniformId>,
-    /// By what is read, the axis, the two offsets along it, and what becomes of them.
+    /// The function that is read, the axis, the two offsets along it, and their combination.
     pairs: BTreeMap<(FnId, usize, [i32; 2], Pair), FnId>,
     names: BTreeMap<String, u32>,
     opaque: Vec<(Op, Vec<Uniform>)>,
@@ -213,11 +213,10 @@ impl Functions {
         }
     }
 
-    /// The terms of a stencil on a grid function. In-plane pairs become differences
-    /// `e_k = f(+k) - f(-k)` and sums `s_k = f(+k) + f(-k)`, which first, second and mixed
-    /// derivatives share and which a reflection maps onto themselves. Along the slowest axis only
-    /// the own column of a state is paired; all else stays as terms that a march may carry. Where a scheme says so, derivatives of even
-    /// order are made of differences of neighbours along every axis.
+    /// The terms of a stencil on a grid function. In-plane pairs become differences `e_k = f(+k) - f(-k)` and sums `s_k
+    /// = f(+k) + f(-k)`, which first, second and mixed derivatives share and which a reflection maps onto themselves.
+    /// Along the slowest axis only the own column of a state is paired; all else stays as terms that a march may carry.
+    /// If a scheme says so, derivatives of even order are made of differences of neighbours along every axis.
     pub(super) fn stencil_terms(
         &mut self,
         of: FnId,
@@ -346,7 +345,7 @@ impl Functions {
         ahead.map(flow).collect()
     }
 
-    /// What becomes of two values along an axis.
+    /// The combination of two values along an axis.
     fn paired(&mut self, base: FnId, axis: usize, ends: [i32; 2], pair: Pair) -> FnId {
         if let Some(&known) = self.pairs.get(&(base, axis, ends, pair)) {
             return known;
@@ -409,8 +408,8 @@ impl Functions {
         self.put(name, Def::Sum(terms), depth)
     }
 
-    /// A sum of values, none of which is a difference. Those of laws are added in the order of their factors, whatever cells they are
-    /// of: a mirror image reads the other side of a face, and has the same bits.
+    /// A sum of values, none of which is a difference. Those of laws are added in the order of their factors, whatever
+    /// their cells: a mirror image reads the other side of a face, and has the same bits.
     pub(super) fn sum_of_values(
         &mut self,
         name: String,
@@ -463,7 +462,7 @@ impl Functions {
     }
 }
 
-/// Is a stencil along this axis alone the same in both directions, and zero for what is the same everywhere?
+/// Is a stencil along this axis alone the same in both directions, and zero for a constant?
 fn is_even_difference(points: &Stencil, axis: usize) -> bool {
     let behind = |at: &Offset| at.map(|along| -along);
     let is_along = |at: &Offset| (0..3).all(|other| other == axis || at[other] == 0);

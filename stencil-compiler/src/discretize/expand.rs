@@ -22,7 +22,7 @@ pub(super) struct Expander<'a> {
     pub atoms: Atoms,
     components: &'a Components,
     lets: Vec<Tensor>,
-    /// What stands for the components of the fields, where these are not meant themselves.
+    /// Values in place of the components of the fields, if they are replaced.
     instead: Option<Instead>,
     /// The face that a Riemann solver is evaluated at.
     sides: Option<Sides>,
@@ -31,7 +31,7 @@ pub(super) struct Expander<'a> {
 /// The states on both sides of a face: those of the cell below at its upper face, and of the cell above at its lower one.
 pub(super) struct Sides {
     pub(super) axis: usize,
-    /// Each with what tells its names from those of others.
+    /// Each with the part of its names that tells them from those of others.
     pub(super) states: [(States, String); 2],
     /// The cell that the states above are seen from, counted from the one below.
     pub(super) ahead: i32,
@@ -40,9 +40,9 @@ pub(super) struct Sides {
 /// States that terms are evaluated in.
 #[derive(Clone, Default)]
 pub(super) struct States {
-    /// What stands for each component of the fields.
+    /// The value of each component of the fields.
     pub(super) components: Vec<Poly>,
-    /// What stands for `let`s; others are made of the components.
+    /// The values of `let`s; others are computed from the components.
     pub(super) lets: BTreeMap<usize, Tensor>,
     /// The only slope that is not zero, which is one; nothing where slopes are differences.
     pub(super) slope: Option<Slope>,
@@ -57,9 +57,9 @@ pub(super) struct Slope {
 
 /// States at work.
 struct Instead {
-    /// With the `let`s met so far.
+    /// The states, with the `let`s met so far.
     states: States,
-    /// What tells their names from those of other states.
+    /// The part of their names that tells them from those of other states.
     label: String,
 }
 
@@ -87,7 +87,7 @@ impl<'a> Expander<'a> {
         Ok(this)
     }
 
-    /// The components of a term; what it is made of has its place.
+    /// The components of a term; its operands get its place.
     pub(super) fn term(&mut self, term: &Term) -> Result<Tensor> {
         let outer = std::mem::replace(&mut self.atoms.span, term.span);
         let value = self.expand(term);
@@ -127,7 +127,7 @@ impl<'a> Expander<'a> {
         )
     }
 
-    /// Refuses a derivative where slopes are given: it is none of them.
+    /// Refuses a derivative if slopes are given, since it is not one of them.
     pub(super) fn beside_given_slopes(&self, span: Span) -> Result<()> {
         let instead = self.instead.as_ref();
         match instead.and_then(|instead| instead.states.slope) {
@@ -246,7 +246,7 @@ impl<'a> Expander<'a> {
         work: impl FnOnce(&mut Self) -> Result<R>,
     ) -> Result<R> {
         let outer = self.sides.replace(sides);
-        // Nothing reads the fields but by the sides.
+        // Fields are read through the sides only.
         let done = self.in_states(&States::default(), label, work);
         self.sides = outer;
         done
@@ -300,7 +300,7 @@ impl<'a> Expander<'a> {
         Ok(value)
     }
 
-    /// Names the components of what stands for a `let` in the states of that label.
+    /// Names the components of the value of a `let` in the states of that label.
     pub(super) fn name_let(&mut self, item: &Let, label: &str, value: Tensor) -> Tensor {
         let suffixes = suffixes(item.value.rank, self.model.components);
         let names = suffixes
@@ -357,7 +357,7 @@ impl<'a> Expander<'a> {
     }
 }
 
-/// What a term stands for, for the names of grid functions that are made of it.
+/// The label of a term, for the names of grid functions that are made of it.
 pub(super) fn label_of(model: &Model, term: &Term) -> Label {
     let begun = |word: &str, of: &Term| label_of(model, of).map(|name| format!("{word}_{name}"));
     match &term.kind {
@@ -377,7 +377,7 @@ pub(super) fn label_of(model: &Model, term: &Term) -> Label {
     }
 }
 
-/// The name of a field or a `let`, or of what is made of one.
+/// The name of a field or a `let`, or of a function of one.
 pub(super) fn name_of(model: &Model, term: &Term) -> String {
     let (Label::Whole(name) | Label::Part(name)) = label_of(model, term);
     name

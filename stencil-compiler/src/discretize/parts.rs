@@ -1,4 +1,4 @@
-//! What a step is made of, one part after the other: all rates at once, or what flows along each axis, and what else changes
+//! The parts of a step, one after the other: all rates at once, or the fluxes along each axis, and the other terms,
 //! fields, by itself (Godunov's and Strang's splittings; LeVeque 2002, sections 17.1 to 17.5 and 19.5).
 
 use std::collections::BTreeMap;
@@ -12,37 +12,37 @@ use crate::diag::Span;
 use crate::expr::Rational;
 use crate::model::{Model, Splitting, Sweep};
 
-/// One part: what it integrates, and for how much of a step.
+/// One part: the terms that it integrates, and the share of the step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     /// The axes along which things flow in it.
     pub(super) axes: Vec<usize>,
-    /// Is all else in it?
+    /// Does it contain the terms without flux?
     pub(super) rest: bool,
-    /// Of the time of a step.
+    /// The share of the time of a step.
     pub(super) share: Rational,
-    /// What tells its names from those of other parts.
+    /// The suffix that tells its names from those of other parts.
     pub(super) suffix: &'static str,
 }
 
 /// The parts of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Parts {
-    /// Those that differ.
+    /// The distinct parts.
     pub(super) all: Vec<Part>,
-    /// In which order they are done, each with the time at which it begins, in units of the step.
+    /// The order of the parts, each with the time at which it begins, in units of the step.
     pub(super) order: Vec<(usize, Rational)>,
 }
 
 const AXES: [&str; 3] = ["_x", "_y", "_z"];
 
-/// How much of a step goes along an axis at once.
+/// The share of a step that goes along an axis at once.
 pub(super) fn share(model: &Model, axis: usize) -> Rational {
     let halved = model.scheme.sweep == Sweep::Strang && axis + 1 < model.dimension;
     Rational::new(1, if halved { 2 } else { 1 })
 }
 
-/// The parts of a step of a model; `still` where nothing changes its fields but what flows.
+/// The parts of a step of a model; `still` if only fluxes change its fields.
 pub(super) fn parts(model: &Model, still: bool) -> Parts {
     let scheme = &model.scheme;
     let (zero, one) = (Rational::from_integer(0), Rational::from_integer(1));
@@ -86,7 +86,7 @@ pub(super) fn parts(model: &Model, still: bool) -> Parts {
 /// The rates of all components in each part.
 ///
 /// # Errors
-/// Where coefficients leave the range of exact numbers.
+/// If coefficients leave the range of exact numbers.
 pub(super) fn rates(
     parts: &Parts,
     equations: &[(Poly, Span)],

@@ -28,7 +28,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// A sum of products as a chain of fused multiply-adds; what needs no product comes first.
+    /// A sum of products as a chain of fused multiply-adds; terms without a product come first.
     fn chain(&mut self, poly: &Poly, b: &mut Builder<FnAtom>) -> Result<Ref, Overflow> {
         let bare = |(monomial, c): &(&Monomial, &Uniform)| {
             monomial.is_empty() || (monomial.len() == 1 && c.is_unit())
@@ -123,7 +123,7 @@ impl Assembler<'_> {
     }
 }
 
-/// A value or a product, with its sign, and what was added up before it, by a fused multiply-add.
+/// A value or a product, with its sign, and the sum before it, by a fused multiply-add.
 pub(super) fn added(
     b: &mut Builder<FnAtom>,
     sum: Option<Ref>,

@@ -1,14 +1,15 @@
-//! States on both sides of a face where given fields jump there, and what their slopes do between.
+//! States on both sides of a face at which given fields jump, and the effect of their slopes.
 //!
-//! A field without flux, such as a bed under water, takes one value at a face, and each side is made anew with it, the star states,
-//! before the Riemann solver sees them: hydrostatic reconstruction (Audusse, Bouchut, Bristeau, Klein and Perthame, SIAM J. Sci.
-//! Comput. 25, 2050, 2004, Eqs. 2.9 to 2.13). What `C ∂b/∂x` does to a cell is the integral of `C` over the change of `b` on a path
-//! through it: from the star state at its lower face to the cell's own state there, to its mean, to its own state at the upper face
-//! and to the star state there, straight from each to the next, so that trapezoids give it where `C` is linear along them. On
-//! each side `b` is what follows from the primitives of that side, as the system says. Where water ends, `h = max(η - b, 0)` and
-//! `b = η - h` make the bed that a side sees no higher than its surface, so that `-g h ∂b/∂x` gives `g/2 (h² - h²)` of both ends of
-//! each piece with the surface at rest, clipped or not: the pressures of the fluxes (Audusse et al., Eqs. 2.11 and 4.4, in which the
-//! pieces inside of a cell are the centered source). So at rest the sum is zero up to rounding.
+//! A field without flux, such as a bed under water, takes one value at a face. Each side is recomputed with it, the
+//! star states, before the Riemann solver sees them: hydrostatic reconstruction (Audusse, Bouchut, Bristeau, Klein and
+//! Perthame, SIAM J. Sci. Comput. 25, 2050, 2004, Eqs. 2.9 to 2.13). The effect of `C ∂b/∂x` on a cell is the integral
+//! of `C` over the change of `b` on a path through it: from the star state at its lower face to the cell's own state
+//! there, to its mean, to its own state at the upper face and to the star state there, straight from each to the next,
+//! so that trapezoids give it where `C` is linear along them. On each side `b` follows from the primitives of that
+//! side, as the system says. Where water ends, `h = max(η - b, 0)` and `b = η - h` make the bed that a side sees no
+//! higher than its surface, so that `-g h ∂b/∂x` gives `g/2 (h² - h²)` of both ends of each piece with the surface at
+//! rest, clipped or not: the pressures of the fluxes (Audusse et al., Eqs. 2.11 and 4.4, in which the pieces inside of
+//! a cell are the centered source). So at rest the sum is zero up to rounding.
 
 use super::algebra::Algebra;
 use super::{AXES, Law};
@@ -17,12 +18,12 @@ use crate::discretize::poly::Poly;
 use crate::model::check::slopes::Slopes;
 use crate::model::{AtFace, TermKind};
 
-/// What flows through the upper face of a cell, of one component.
+/// The flux through the upper face of a cell, of one component.
 #[derive(Clone)]
 pub(in crate::discretize) struct Through {
-    /// What leaves the cell below.
+    /// The flux that leaves the cell below.
     pub(super) leaving: Poly,
-    /// What enters the cell above: something else where a slope of given data changes it on the way.
+    /// The flux that enters the cell above: another one if a slope of given data changes it on the way.
     pub(super) entering: Poly,
 }
 
@@ -144,7 +145,7 @@ impl Law<'_> {
         Ok(Stop { states, seen })
     }
 
-    /// What flows through the upper face of a cell along an axis, with what slopes do on both sides of it.
+    /// The flux through the upper face of a cell along an axis, with the effect of slopes on both sides of it.
     pub(super) fn through(
         &self,
         expander: &mut Expander<'_>,
@@ -248,7 +249,7 @@ impl Law<'_> {
         Ok(sums)
     }
 
-    /// What a slope is multiplied by in the rate of each conserved component.
+    /// The factor of a slope in the rate of each conserved component.
     fn factors(
         &self,
         of: &mut Algebra<'_, '_>,
@@ -297,7 +298,7 @@ mod tests {
     use crate::model::parse::parse_str;
     use crate::model::{Relation, Term, TermKind};
 
-    /// Of a model that no one checked.
+    /// A model that was not checked.
     #[test]
     fn no_slope_is_chosen_by_another_derivative() {
         let text = "system Sloping in 1d {

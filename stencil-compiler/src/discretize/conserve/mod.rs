@@ -1,4 +1,4 @@
-//! Conservation laws: the divergence of a flux as differences of what flows through faces of cells.
+//! Conservation laws: the divergence of a flux as differences of fluxes through faces of cells.
 //!
 //! For each axis, a reconstruction gives the states of a cell at its two faces, the law the fluxes and
 //! speeds of waves of these states, and a Riemann solver the flux through a face from the states on
@@ -46,21 +46,21 @@ use super::{DerivedWaves, DiscretizeError};
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// What a flux along an axis gives to the rate of a component.
+/// The contribution of a flux along an axis to the rate of a component.
 pub(super) struct Outflow {
-    /// One beyond the last for what is not of an axis.
+    /// The axis; one beyond the last for a contribution of no axis.
     pub(super) axis: usize,
     pub(super) component: usize,
     pub(super) rate: Poly,
-    /// Where the flux was written.
+    /// The place of the flux in the text.
     pub(super) span: Span,
 }
 
-/// What the fluxes of a model give to the rates, axis by axis; and of each Euler step, through how
-/// many upper faces of a cell the flux was repaired, if the model has ranges. `rest` is what else changes each component.
+/// The contributions of the fluxes of a model to the rates, axis by axis; and for each Euler step the number of upper
+/// faces of a cell whose flux was repaired, if the model has ranges. `rest` holds the other terms of each component.
 ///
 /// # Errors
-/// Where coefficients leave the range of exact numbers, or the scheme names what is not there.
+/// If coefficients leave the range of exact numbers, or the scheme names an unknown row.
 pub(super) fn rates(
     model: &Model,
     components: &Components,
@@ -95,7 +95,7 @@ pub(super) fn rates(
         let lost = law.conserved().next();
         for mark in repaired.marks {
             repairs.push(mark.repaired);
-            // One component will do: no cell may hold what is no number.
+            // One component suffices: no cell may hold NaN.
             all.extend(lost.map(|(component, span)| Outflow {
                 axis: mark.axis,
                 component,
@@ -136,7 +136,7 @@ pub(super) fn derived_waves(
     let (waves, only_bounds) = match law.derived_waves() {
         Ok(waves) => (waves, None),
         Err(error) => {
-            // What is wrong, without the way out.
+            // The error, without the way out.
             let why = error.message.split(';').next().map(str::to_string);
             (law.bounding_waves(error).ok()?, why)
         }
@@ -153,7 +153,7 @@ pub(super) struct Law<'a> {
     limiter: limiters::Limiter,
     /// The speeds of waves, declared or derived; nothing where no one asks for them.
     waves: Option<Waves>,
-    /// Which kinds of waves there are along each axis, where the speeds are those of all.
+    /// The kinds of waves along each axis, if the speeds are those of all waves.
     kinds: Vec<Kinds>,
 }
 
@@ -209,7 +209,7 @@ impl<'a> Law<'a> {
         })
     }
 
-    /// A vector of what is along each axis; its other components are zero.
+    /// A vector of entries along each axis; its other components are zero.
     fn vector(&self, mut entries: Vec<Term>, span: Span) -> Term {
         entries.resize(self.model.components, Term::integer(0, span));
         Term::of(TermKind::Stack(entries), Rank::Vector, span)
@@ -220,7 +220,7 @@ impl<'a> Law<'a> {
         self.conserved().map(|(component, _)| component).collect()
     }
 
-    /// What flows of each conserved component through the upper face of a cell along each axis.
+    /// The flux of each conserved component through the upper face of a cell along each axis.
     fn through_faces(&self, expander: &mut Expander<'_>) -> Result<Vec<Vec<Through>>> {
         let axes = 0..self.model.dimension;
         if !self.reconstruction.row.propagates {
@@ -249,7 +249,7 @@ impl<'a> Law<'a> {
         Ok(fluxes.into_iter().map(plain).collect())
     }
 
-    /// The upper face of a cell along an axis, with what is known on both sides.
+    /// The upper face of a cell along an axis, with the data of both sides.
     fn face<'f, 'e>(
         &'f self,
         expander: &'f mut Expander<'e>,
@@ -287,7 +287,7 @@ impl<'a> Law<'a> {
         })
     }
 
-    /// What is known on one side of a face: `ahead` cells along the axis from the cell below it. Fluxes are those of the
+    /// The data of one side of a face: `ahead` cells along the axis from the cell below it. Fluxes are those of the
     /// states, or reconstructed.
     fn side(
         &self,
@@ -386,7 +386,7 @@ impl<'a> Law<'a> {
         })
     }
 
-    /// The same in the states that the expander is in.
+    /// The fluxes in the states that the expander is in.
     fn flowing(&self, expander: &mut Expander<'_>, axis: usize, label: &str) -> Result<Vec<Poly>> {
         let mut all = Vec::new();
         for flux in &self.model.fluxes {
@@ -399,7 +399,7 @@ impl<'a> Law<'a> {
         Ok(all.into_iter().map(|(_, value)| value).collect())
     }
 
-    /// The same of one field, with names.
+    /// The flux of one field, with names.
     fn flux(
         &self,
         expander: &mut Expander<'_>,

@@ -1,12 +1,13 @@
-//! Repair of fluxes, so that what is conserved stays in its ranges.
+//! Repair of fluxes, so that conserved fields keep their ranges.
 //!
-//! An Euler step of a cell is the mean of what it would become by each of its faces alone: of `u - 2 d dt/dx (F - f(u))`, where F is
-//! what flows through the upper face along one of d axes and f(u) the flux of the cell, and of the same below. Where one of both
-//! cells of a face would leave a range by it, or a state at the face has left one already, Rusanov's flux between the means of
-//! these cells takes its place, which keeps densities and pressures positive while `2 d dt/dx` times the greatest speed is no more
-//! than one (Perthame and Shu, Numer. Math. 73, 119, 1996; Hu, Adams and Shu, J. Comput. Phys. 242, 169, 2013). All of it are grid
-//! functions: both states, the mark of the face, the flux. Integrators made of Euler steps take means of such steps, and stay in a
-//! convex set with them; whether it is convex is not tried.
+//! An Euler step of a cell is the mean of its updates by each of its faces alone: of `u - 2 d dt/dx (F - f(u))`, where
+//! F is the flux through the upper face along one of d axes and f(u) that of the cell, and the same below. If one of
+//! both cells of a face would leave a range by it, or a state at the face has left one already, Rusanov's flux between
+//! the means of these cells takes its place, which keeps densities and pressures positive while `2 d dt/dx` times the
+//! greatest speed is no more than one (Perthame and Shu, Numer. Math. 73, 119, 1996; Hu, Adams and Shu, J. Comput.
+//! Phys. 242, 169, 2013). All values are grid functions: both states, the mark of the face, the flux. Integrators made
+//! of Euler steps take means of such steps, and stay in a convex set with them; the convexity of the ranges is not
+//! checked.
 
 use super::algebra::Algebra;
 use super::at_face::Through;
@@ -19,29 +20,29 @@ use crate::discretize::poly::{Poly, Uniform, UniformFactor};
 use crate::expr::Op;
 use crate::model::{Averaged, Comparison, Model, Range, Variables};
 
-/// Fluxes along each axis, and what they were repaired for.
+/// Fluxes along each axis, and the marks of their repair.
 pub(super) struct Repaired {
-    /// What flows of each conserved component through the upper face of a cell, axis by axis.
+    /// The flux of each conserved component through the upper face of a cell, axis by axis.
     pub(super) through: Vec<Vec<Through>>,
-    /// Of each Euler step.
+    /// The marks of each Euler step.
     pub(super) marks: Vec<Marks>,
 }
 
-/// What becomes of the cells in one Euler step.
+/// The marks of the cells in one Euler step.
 pub(super) struct Marks {
     /// Through how many of its upper faces another flux goes.
     pub(super) repaired: Poly,
-    /// No number where the step leaves a range, else zero.
+    /// NaN if the step leaves a range, else zero.
     pub(super) lost: Poly,
     /// The first of its axes; one beyond the last if it has none.
     pub(super) axis: usize,
 }
 
-/// What a cell is, and what it lets flow.
+/// The state of a cell and its fluxes.
 struct Own {
     /// All components.
     states: Vec<Poly>,
-    /// Of those that are conserved.
+    /// The fluxes of the conserved components.
     fluxes: Vec<Poly>,
 }
 
@@ -53,7 +54,7 @@ pub(super) fn lower(model: &Model) -> Model {
     lower.scheme.riemann_parameter = None;
     lower.scheme.reconstruct_parameter = None;
     lower.scheme.average = Averaged::Faces;
-    // What both sides of a face share is made of primitives.
+    // Values shared by both sides of a face are made of primitives.
     lower.scheme.variables = match lower.at_face {
         Some(_) => Variables::Primitive,
         None => Variables::Conserved,
@@ -62,8 +63,8 @@ pub(super) fn lower(model: &Model) -> Model {
 }
 
 impl Law<'_> {
-    /// Fluxes that keep the ranges: those of the law `high`, which are `through`, where they do so by themselves, and those of this
-    /// law elsewhere. `rest` is what else changes each component.
+    /// Fluxes that keep the ranges: those of the law `high`, given as `through`, if they do so by themselves, and those
+    /// of this law elsewhere. `rest` holds the other terms of each component.
     pub(super) fn repair(
         &self,
         expander: &mut Expander<'_>,
@@ -89,7 +90,7 @@ impl Law<'_> {
             let states = self.rounded_back(of, states, &through, (part, rest))?;
             let label = format!("step_{}", AXES.get(axis).unwrap_or(&"rest"));
             let outside = self.outside(of, &states, &label)?;
-            // The root of -1 is no number, and that of -0, which is added to a rate, changes none of its bits.
+            // The root of -1 is NaN, and that of -0, which is added to a rate, changes none of its bits.
             let lost = of.op(Op::Sqrt, &[&outside.negated()]);
             marks.push(Marks {
                 repaired,
@@ -100,8 +101,9 @@ impl Law<'_> {
         Ok(Repaired { through, marks })
     }
 
-    /// One at the upper faces of cells where a state has left a range, or either cell would leave one by the flux `high`, else zero;
-    /// and the fluxes: there those of this law. `axes` is the number of those along which a step goes at once.
+    /// The mark at the upper faces of cells: one if a state has left a range, or either cell would leave one by the
+    /// flux `high`, else zero. With it come the fluxes, those of this law at marked faces. `axes` is the number of axes
+    /// along which a step goes at once.
     fn at_upper_face(
         &self,
         expander: &mut Expander<'_>,
@@ -110,7 +112,7 @@ impl Law<'_> {
         axes: usize,
     ) -> Result<(Poly, Vec<Through>)> {
         let mut marks = Vec::new();
-        // What a solver makes of such states need not show in the cells, nor in the mirror.
+        // Solvers may give anything for such states, without an effect in the cells or in the mirror.
         let states = law.at_faces(expander, axis)?;
         for ((states, ahead), word) in states.iter().zip([0, 1]).zip(["upper", "lower"]) {
             let span = self.model.fluxes[0].span;
@@ -153,7 +155,7 @@ impl Law<'_> {
         Ok((mark, kept))
     }
 
-    /// What a cell at a face becomes by that face alone.
+    /// The update of a cell at a face by that face alone.
     fn by_face(
         &self,
         face: &mut Face<'_, '_, '_>,
@@ -167,7 +169,7 @@ impl Law<'_> {
             components: own.states.clone(),
             ..States::default()
         };
-        // What flows through the upper face leaves the cell below it.
+        // The flux through the upper face leaves the cell below it.
         let sign = if side == 0 { -1 } else { 1 };
         for (at, component) in self.components_conserved().into_iter().enumerate() {
             let name = &face.names[at];
@@ -239,7 +241,7 @@ impl Law<'_> {
         Ok(states)
     }
 
-    /// One where states are outside of a range, or no numbers, else zero.
+    /// One if states are outside of a range or NaN, else zero.
     fn outside(&self, of: &mut Algebra<'_, '_>, states: &States, label: &str) -> Result<Poly> {
         let mut all: Option<Poly> = None;
         for range in &self.model.ranges {

@@ -1,8 +1,8 @@
-//! Puts an emptied cell onto the bound of its range where rounding alone left it beyond.
+//! Puts an emptied cell onto the bound of its range if only rounding left it beyond.
 //!
-//! A step that lets out all that a cell holds ends beside zero, on either side of it, by what its sums round: a few times the
-//! last digit of the largest of their terms. For such a value the bound is the number that is meant, and it is put there. A
-//! value further out than that is none of rounding, and stays for the run to be stopped.
+//! A step that lets out all that a cell holds ends near zero, on either side of it, by the rounding of its sums: a few
+//! times the last digit of the largest of their terms. The exact value is the bound, so such a value is set to it. A
+//! value further out is no effect of rounding, and stays, so that the run stops.
 
 use super::Law;
 use super::algebra::Algebra;
@@ -14,11 +14,12 @@ use crate::discretize::poly::{Poly, Uniform, UniformFactor};
 use crate::expr::{Op, Rational};
 use crate::model::{Comparison, Model, Range, TermKind};
 
-/// The rounding of a sum, in units of the last digit of the sizes of its terms. In three dimensions there are seven, with what is no
-/// flux eight: each is rounded twice, and each sum once, by half of a unit. That is less than twelve, and leaves fluxes some.
+/// The rounding of a sum, in units of the last digit of the sizes of its terms. In three dimensions there are seven,
+/// with other terms eight: each is rounded twice, and each sum once, by half of a unit. That is less than twelve, and
+/// leaves fluxes some.
 const LOST: i128 = 16;
 
-/// The ranges of components that hold their bound, `h >= 0` and the like: what a new value is kept in.
+/// The ranges that contain their bound, `h >= 0` and the like, in which new values of components are kept.
 pub(in crate::discretize) fn bounds(
     model: &Model,
     component: impl Fn(usize) -> Option<usize>,
@@ -46,7 +47,7 @@ fn closed(range: &Range) -> Option<(Op, Rational)> {
 }
 
 impl Law<'_> {
-    /// The states after an Euler step, with what rounding has put beyond a bound put onto it.
+    /// The states after an Euler step, with values that rounding has put beyond a bound set to it.
     pub(super) fn rounded_back(
         &self,
         of: &mut Algebra<'_, '_>,
