@@ -1,4 +1,4 @@
-//! A kernel of thread blocks in a language like C; a [`Dialect`] spells what vendors spell apart.
+//! A kernel of thread blocks in a language like C; a [`Dialect`] has the spellings that differ between vendors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -76,7 +76,7 @@ pub(super) struct Printer<'a> {
     lines: usize,
     /// Integer variables declared in each block of statements around this one.
     declared: Vec<BTreeSet<IntVar>>,
-    /// How many statements define each integer variable.
+    /// The number of statements that define each integer variable.
     assigned: BTreeMap<IntVar, usize>,
     pub(super) uses: Uses,
     pub(super) vectors: usize,
@@ -326,7 +326,7 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// Copies, and what waits for them; other statements are not plain.
+    /// Copies and the waits for them; other statements are not plain.
     fn asynchronous(&mut self, stmt: &Stmt) -> Result<(), EmitError> {
         match stmt {
             Stmt::Copy {
@@ -416,7 +416,7 @@ impl<'a> Printer<'a> {
         comment_lines(note).for_each(|line| self.line(&format!("// {line}")));
     }
 
-    /// Declares an integer variable, or assigns it where it is declared already.
+    /// Declares an integer variable, or assigns it if it is declared already.
     fn int(&mut self, var: IntVar, value: &Index) -> Result<(), EmitError> {
         let (name, value) = (self.var(var)?, self.index(value, SUM)?);
         if self.declared.iter().any(|scope| scope.contains(&var)) {

@@ -1,6 +1,5 @@
-//! What an iteration along the slowest axis computes and stores, however its planes come in: the
-//! values of the pipeline, the registers that ride along from one iteration to the next, the cells
-//! of a thread.
+//! The work of an iteration along the slowest axis, independent of the way in which its planes arrive: the values of
+//! the pipeline, the registers that ride along from one iteration to the next, the cells of a thread.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +46,7 @@ impl Cover {
     }
 }
 
-/// Lags and windows of what rides along, in words.
+/// Lags and windows of the values that ride along, in words.
 pub(super) fn describe(context: &Context<'_>, pipeline: &Pipeline) -> Vec<String> {
     let mut notes = Vec::new();
     for (id, d) in &pipeline.delayed {
@@ -127,30 +126,30 @@ fn declare_queue(draft: &mut Draft<'_>, name: &str, delayed: &Delayed) -> Queue 
     Queue { sums, window }
 }
 
-/// What an iteration does.
+/// The work of an iteration.
 pub(super) struct Computed {
     /// Loads and operations that the values of `early` functions are made of, in order.
     pub(super) ahead: Vec<Stmt>,
-    /// All others, in order.
+    /// All other statements, in order.
     pub(super) operations: Vec<Stmt>,
     /// Values of shared functions for the thread's cells.
     pub(super) staged: Vec<(FnId, Vec<Operand>)>,
-    /// What is stored after the operations, by the lag of its plane.
+    /// The stores after the operations, by the lag of their plane.
     pub(super) stores: Vec<(i32, Vec<Stmt>)>,
-    /// What queues are set to after that, all at once.
+    /// The assignments of queues after that, all at once.
     pub(super) sets: Vec<Stmt>,
 }
 
 impl Computed {
-    /// What is stored and handed on, after the operations.
+    /// The stores and assignments after the operations.
     pub(super) fn results(&self) -> impl Iterator<Item = Stmt> {
         let stores = self.stores.iter().flat_map(|(_, stores)| stores);
         stores.chain(&self.sets).cloned()
     }
 }
 
-/// What an iteration on a plane computes, and then stores and hands on; `columns` are the registers of
-/// `reader` that stay for the next one, `early` the shared functions whose values come ahead.
+/// The operations, stores and assignments of an iteration on a plane; `columns` are the registers of `reader` that stay
+/// for the next one, `early` the shared functions whose values come ahead.
 pub(super) fn compute(
     draft: &mut Draft<'_>,
     pipeline: &Pipeline,
@@ -240,8 +239,8 @@ pub(super) fn registers<'a>(
     })
 }
 
-/// The values of a delayed function at one point in this iteration: its partial sums, or itself.
-/// Tells `values` what is complete and what older planes hold, and `sets` what moves on.
+/// The values of a delayed function at one point in this iteration: its partial sums, or itself. Gives `values` the
+/// complete ones and those of older planes, and `sets` the ones that move on.
 fn advance(
     draft: &mut Draft<'_>,
     axis: usize,

@@ -18,7 +18,7 @@ pub struct GlobalArray<T> {
     pub(super) pitch: usize,
     /// Values from a plane to the next.
     pub(super) plane: usize,
-    /// Room for values from one cell to the next: others stand between those of this array, or nobody's.
+    /// Distance from one cell's value to the next: values between belong to other arrays, or to none.
     pub(super) apart: usize,
     pub(super) data: Vec<T>,
     pub(super) known: Vec<bool>,
@@ -43,7 +43,7 @@ impl<T: Real> GlobalArray<T> {
         }
     }
 
-    /// As [`new`](Self::new), with so many values for each cell, of which its own is the first.
+    /// As [`new`](Self::new), with this many values for each cell, of which its own is the first.
     pub fn apart(cells: [usize; 3], halo: [usize; 3], apart: usize) -> Self {
         let mut array = Self::new(cells, halo);
         let len = array.data.len() * apart.max(1);

@@ -1,4 +1,4 @@
-//! What a block does that is over later: copies, boxes, barriers.
+//! Operations of a block that complete later: copies, boxes, barriers.
 
 use super::barrier::{Arrival, Deferred, PendingCopy};
 use super::fault::{Fault, FaultKind, Problem};
@@ -11,7 +11,7 @@ use crate::kernel::BOX_ALIGNMENT;
 use crate::schedule::COPY_BYTES;
 
 impl<T: Real> Machine<'_, T> {
-    /// One of the arrivals that wait for copies comes: those of a warp in order, boxes in any.
+    /// Delivers one of the arrivals that wait for copies: those of a warp in order, boxes in any.
     pub(super) fn deliver(&mut self) -> std::result::Result<(), Fault> {
         let any = self.scheduler.random.below(self.deferred.len());
         let warp = self.deferred[any].warp;
@@ -171,7 +171,7 @@ impl<T: Real> Machine<'_, T> {
                 if arrives {
                     let mut released = warp.known();
                     if warp.mask != warp.alive {
-                        // A thread arrives for itself, not for what its warp does.
+                        // A thread arrives for itself, without the rest of its warp.
                         released[w] = 0;
                     }
                     self.barriers[barrier].arrive_alone(w, threads, &released)?;

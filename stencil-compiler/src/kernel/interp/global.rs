@@ -96,7 +96,7 @@ impl<'a, T: Real> View<'a, T> {
         low >= -self.halo[axis] && high < self.array.cells[axis] as i64 + self.halo[axis]
     }
 
-    /// Are these cells in a row, with what fills it up?
+    /// Are these cells in a row, including its padding?
     fn in_row(&self, x: i64, count: i64) -> bool {
         let (pad, pitch) = (self.array.pad as i64, self.array.pitch as i64);
         x >= -pad && x.saturating_add(count) <= pitch - pad
@@ -162,7 +162,7 @@ impl<'a, T: Real> View<'a, T> {
                         self.race(lane, "a thread loads a cell that another thread stores to")
                     );
                 }
-                // The cache of texture units may still have what was there before.
+                // The cache of texture units may still have old values.
                 if self.surface && self.writer[place] != 0 {
                     return Err(self.race(lane, "a thread loads a cell that it has stored to"));
                 }
@@ -193,7 +193,7 @@ impl<'a, T: Real> View<'a, T> {
         Ok(())
     }
 
-    /// Do so many values begin on a multiple of their number?
+    /// Do this many values begin on a multiple of their number?
     fn check_aligned(
         &self,
         who: Who<'_>,
@@ -290,9 +290,8 @@ impl<'a, T: Real> View<'a, T> {
         Ok(first)
     }
 
-    /// Starts a box: the places of the first values of its pieces of [`COPY_BYTES`], none where they are
-    /// outside. A device has zeros outside of its arrays, but those may be larger than what this
-    /// kernel knows of.
+    /// Starts a box: the places of the first values of its pieces of [`COPY_BYTES`], `None` for those outside. A device
+    /// has zeros outside of its arrays, but those may be larger than this kernel knows.
     pub(super) fn begin_box(
         &mut self,
         who: Who<'_>,

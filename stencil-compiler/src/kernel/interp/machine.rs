@@ -27,7 +27,7 @@ pub(super) struct Machine<'a, T> {
     /// Index of the first barrier of each array among all.
     pub(super) first_barrier: Vec<usize>,
     pub(super) warps: Vec<Warp<T>>,
-    /// Of each warp, copies not yet bound to a barrier.
+    /// Copies of each warp that are not yet bound to a barrier.
     pub(super) unbound: Vec<Vec<PendingCopy>>,
     pub(super) deferred: Vec<Deferred>,
     pub(super) scheduler: Scheduler,
@@ -194,7 +194,7 @@ impl<'a, T: Real> Machine<'a, T> {
         }
     }
 
-    /// All warps are at a [`Stmt::Sync`](crate::kernel::Stmt::Sync): they go on together.
+    /// All warps are at a [`Stmt::Sync`](crate::kernel::Stmt::Sync): they continue together.
     fn join_warps(&mut self) -> std::result::Result<(), Fault> {
         let pc = self.warps[0].pc;
         if let Some(w) = self.warps.iter().position(|warp| warp.pc != pc) {

@@ -1,5 +1,5 @@
-//! What an iteration fetches for the next one: the far end of each column, the rim of each plane.
-//! Loads are issued ahead of the iteration's work and wait in registers.
+//! The loads of an iteration for the next one: the far end of each column, the rim of each plane. They are issued ahead
+//! of the iteration's work and wait in registers.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(super) struct Loader<'a> {
     layout: &'a Layout,
     frame: Frame,
     axis: usize,
-    /// What each column takes next, by function and point.
+    /// The next value of each column, by function and point.
     next: BTreeMap<(FnId, i32), Reg>,
     strips: Vec<Strip>,
     /// The thread's first cell in the first slot of each group.
@@ -27,7 +27,7 @@ struct Strip {
     group: usize,
     x: IntVar,
     y: IntVar,
-    /// Where in a slot it goes.
+    /// The place in a slot that receives it.
     to: IntVar,
     /// Has the thread a cell in this strip?
     taken: Vec<Condition>,
@@ -43,7 +43,7 @@ struct Part {
     size: [u32; 2],
     /// Cells of the rim along x and y that come before the tile.
     before: [u32; 2],
-    /// Cells along x and y that are stepped over behind those.
+    /// Cells along x and y that are skipped behind those.
     gap: [u32; 2],
     /// The first cell of the part in a plane.
     first: [u32; 2],
@@ -137,7 +137,7 @@ impl<'a> Loader<'a> {
         for (along, (name, value)) in counted.into_iter().enumerate() {
             let counted = int(draft, body, name, value);
             let gap = i64::from(part.gap[along]);
-            // What is not in front of the tile is behind it.
+            // Cells that are not in front of the tile are behind it.
             let step = match i64::from(part.before[along]) {
                 0 => Index::Const(gap),
                 _ if gap == 0 => Index::Const(0),
@@ -182,7 +182,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Starts to load what the iteration after the one on this plane needs.
+    /// Starts the loads for the iteration after the one on this plane.
     pub(super) fn fetch(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, plane: IntVar) {
         let mut ahead = BTreeMap::new();
         let mut coming = |draft: &mut Draft<'_>, body: &mut Vec<Stmt>, lag: i32| {
@@ -320,7 +320,7 @@ impl<'a> Loader<'a> {
         &self.own
     }
 
-    /// What a column takes next.
+    /// The next value of a column.
     pub(super) fn next(&self, of: FnId, point: i32) -> Option<Reg> {
         self.next.get(&(of, point)).copied()
     }

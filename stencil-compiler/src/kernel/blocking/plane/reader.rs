@@ -1,4 +1,4 @@
-//! Where the values of an iteration come from: the column in registers, or a plane.
+//! The sources of the values of an iteration: the column in registers, or a plane.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -87,7 +87,7 @@ impl<'a> Planes<'a> {
         }
     }
 
-    /// Moves each column on by one plane; what `next` says comes in.
+    /// Moves each column on by one plane; `next` gives the values that come in.
     pub(super) fn shift(&self, body: &mut Vec<Stmt>, next: impl Fn(FnId, i32) -> Option<Reg>) {
         for ((of, point, lag), reg) in &self.column {
             let newer = self.column.get(&(*of, *point, lag + 1)).copied();

@@ -42,7 +42,7 @@ impl Shape {
             false => 1,
         };
         let mut cells = [along(0, "x"), along(1, "y"), along(2, "z")];
-        // What other dimensions would have goes along x: no thread is left without a cell.
+        // The extents along missing dimensions go along x: no thread is left without a cell.
         for (axis, name) in [(1, "y"), (2, "z")] {
             if axis >= dimension {
                 cells[0] = cells[0].saturating_mul(context.param(name));
