@@ -31,11 +31,11 @@ pub(crate) struct TuneArgs {
     /// and so changes bits
     #[arg(long, conflicts_with = "survey")]
     tune_scheme: bool,
-    /// The file that what is found is added to
+    /// The file that the schedules found are added to
     #[arg(long, value_name = "FILE", default_value = "stencil.plans")]
     plans: PathBuf,
-    /// Seconds after which no further schedules are looked for; of these, half are for what the performance model orders before
-    /// anything is timed, or with --on three quarters, before the best are compiled
+    /// Seconds after which the search for further schedules ends. Half of them are for ordering
+    /// schedules by the performance model before any is timed; with --on three quarters, before the best are compiled
     #[arg(long, value_name = "SECONDS", default_value = "45")]
     budget: u64,
     /// Schedules of each race
@@ -56,8 +56,8 @@ pub(crate) struct TuneArgs {
     /// Time nothing: believe the performance model of a card that need not be there, H200, A100 or K40
     #[arg(long, value_name = "CARD", value_parser = explain::card, conflicts_with_all = ["card", "survey", "pictures"])]
     on: Option<&'static Model>,
-    /// Time so many schedules drawn at random, as many of each blocking, or those that the budget suffices for, in place of
-    /// a search, and say how well the performance model predicts them
+    /// Time this many schedules drawn at random, as many of each blocking, or those that the budget suffices for, in
+    /// place of a search, and report how well the performance model predicts them
     #[arg(long, value_name = "N")]
     survey: Option<usize>,
     /// The seeds of surveys, each of which is one
@@ -121,10 +121,10 @@ pub(crate) fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Ended> {
     Ok(output::write(out, end.as_bytes())?)
 }
 
-/// Keeps and draws what was found.
+/// Keeps and draws the result.
 fn save(args: &TuneArgs, report: &Report<'_>, out: &mut dyn Write) -> Result<(), Ended> {
     if let Some(plan) = &report.tuned.plan {
-        // A search that is cut off, or cannot draw, leaves what it has found.
+        // A search that is cut off, or cannot draw, leaves its results.
         keep(&args.plans, plan.clone())?;
     }
     let Some(folder) = &args.pictures else {
@@ -217,7 +217,7 @@ fn state(progress: Progress) -> String {
     }
 }
 
-/// The plans of a file; none where there is no file yet.
+/// The plans of a file; none if there is no file yet.
 fn read(file: &Path) -> Result<Plans, Ended> {
     let text = match read_text(file) {
         Ok(text) => text,

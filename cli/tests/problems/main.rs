@@ -1,4 +1,4 @@
-//! Problem files through the command: runs, what they leave, restarts, signals and messages.
+//! Problem files through the command: runs, their files, restarts, signals and messages.
 
 use std::path::{Path, PathBuf};
 
