@@ -6,10 +6,10 @@
 //! of `C` over the change of `b` on a path through it: from the star state at its lower face to the cell's own state
 //! there, to its mean, to its own state at the upper face and to the star state there, straight from each to the next,
 //! so that trapezoids give it where `C` is linear along them. On each side `b` follows from the primitives of that
-//! side, as the system says. Where water ends, `h = max(η - b, 0)` and `b = η - h` make the bed that a side sees no
-//! higher than its surface, so that `-g h ∂b/∂x` gives `g/2 (h² - h²)` of both ends of each piece with the surface at
-//! rest, clipped or not: the pressures of the fluxes (Audusse et al., Eqs. 2.11 and 4.4, in which the pieces inside of
-//! a cell are the centered source). So at rest the sum is zero up to rounding.
+//! side, as the system says. At a shore, `h = max(η - b, 0)` and `b = η - h` make the bed that a side sees no higher
+//! than its surface, so that `-g h ∂b/∂x` gives `g/2 (h² - h²)` of both ends of each piece with the surface at rest,
+//! clipped or not: the pressures of the fluxes (Audusse et al., Eqs. 2.11 and 4.4, in which the pieces inside of a cell
+//! are the centered source). So at rest the sum is zero up to rounding.
 
 use super::algebra::Algebra;
 use super::{AXES, Law};
@@ -98,7 +98,7 @@ impl Law<'_> {
         ])
     }
 
-    /// A side made anew with the values that both share.
+    /// A side recomputed with the values that both share.
     fn star(
         &self,
         expander: &mut Expander<'_>,

@@ -67,7 +67,7 @@ impl Law<'_> {
         if scheme.variables != Variables::Primitive || self.reconstruction.row.propagates {
             let name = &self.model.fields[at_face.fields[0].0].name;
             let message = format!(
-                "`{name}` has one value at faces, with which primitives are made anew; write `reconstruct: plm in primitive;`"
+                "`{name}` has one value at faces, with which primitives are recomputed; write `reconstruct: plm in primitive;`"
             );
             return Err(DiscretizeError::new(
                 Code::NeedsPrimitives,

@@ -53,7 +53,7 @@ pub(super) fn resolve<'a>(
         }
     }
     if found.fields.is_empty() && scope.errors() == errors {
-        let diagnostic = Diagnostic::new(Code::BadFace, *span, "nothing here has one value");
+        let diagnostic = Diagnostic::new(Code::BadFace, *span, "no field in `face` has one value");
         scope.report(diagnostic.help("write `bed by max;` with a field that has no flux"));
     }
     found.fields.sort_by_key(|(field, _)| *field);
@@ -67,17 +67,18 @@ fn shared(scope: &mut Scope<'_>, system: &System, item: &VariableItem) -> Option
     let conserved = system.fields.get(field).is_some_and(|f| f.conserved);
     if conserved || rank.is_some_and(|rank| rank != Rank::Scalar) {
         let why = match conserved {
-            true => "is conserved, and has a value on each side",
-            false => "is no scalar",
+            true => "is conserved, so it has a value on each side of a face",
+            false => "is not a scalar",
         };
         let diagnostic = Diagnostic::new(Code::BadFace, span, format!("`{name}` {why}"));
         scope.report(diagnostic.help("scalars declared with `field` may have one value at faces"));
     }
     let names = CHOICES.map(|(word, _)| word);
     let Some(by) = &item.weight else {
-        let message = format!("which value of both sides does `{name}` have?");
+        let message = format!("`{name}` has no rule for its value at faces");
         let diagnostic = Diagnostic::new(Code::BadFace, span, message);
-        scope.report(diagnostic.help(format!("write `{name} by {};`", names.join("` or `"))));
+        let ways = names.map(|word| format!("`{name} by {word};`"));
+        scope.report(diagnostic.help(format!("write {}", ways.join(" or "))));
         return None;
     };
     let word = match &by.kind {
@@ -86,7 +87,7 @@ fn shared(scope: &mut Scope<'_>, system: &System, item: &VariableItem) -> Option
     };
     let found = CHOICES.iter().find(|(name, _)| *name == word);
     if found.is_none() {
-        let message = "no choice between the values on both sides";
+        let message = "unknown choice between the values of both sides";
         let near = nearest(word, names);
         let diagnostic = Diagnostic::new(Code::BadFace, by.span, message)
             .note(format!("choices: {}", names.join(", ")));
@@ -122,10 +123,12 @@ fn anew<'a>(
     let primitives = primitives?;
     let is_it = |variable: &&Term| Some(&variable.kind) == kind.as_ref();
     let Some(variable) = primitives.variables.iter().find(is_it) else {
-        let message = format!("`{name}` is no primitive");
+        let message = format!("`{name}` is not a primitive");
         let diagnostic = Diagnostic::new(Code::BadFace, span, message)
             .note_at(primitives.span, "the primitives are here");
-        scope.report(diagnostic.help("primitives are made anew; what follows from them does so"));
+        scope.report(
+            diagnostic.help("`face` recomputes primitives; conserved fields follow from them"),
+        );
         return None;
     };
     let value = value?;
@@ -138,12 +141,12 @@ fn anew<'a>(
             value.span,
         ));
     }
-    at_faces(scope, "what is made anew at a face", &value);
+    at_faces(scope, "a recomputed value", &value);
     let is_free = |field: usize| system.fields.get(field).is_some_and(|f| !f.conserved);
     let lets = &scope.expansion.lets;
     if let Some((field, span)) = beside_primitives(&value, lets, &primitives.variables, &is_free) {
         let other = system.fields.get(field).map_or("", |f| &f.name.text);
-        let message = format!("this is made of `{other}`, which is no primitive");
+        let message = format!("this is made of `{other}`, which is not a primitive");
         let diagnostic = Diagnostic::new(Code::BadFace, span, message);
         scope.report(
             diagnostic.help("write it with primitives, parameters and fields without flux"),
@@ -206,10 +209,10 @@ impl Model {
             let twice = again || shares.into_iter().any(|kind| kind == variable.kind);
             let known = primitives.variables.iter().any(is_it);
             if !known || twice || variable.rank != value.rank {
-                return Some("a primitive that cannot be made anew".to_string());
+                return Some("a primitive that cannot be recomputed".to_string());
             }
             if beside_primitives(value, &self.lets, &primitives.variables, &is_free).is_some() {
-                return Some("a primitive is made anew of others".to_string());
+                return Some("a primitive is recomputed from other fields".to_string());
             }
         }
         let slopes = Slopes::new(at_face, &self.lets);

@@ -139,7 +139,11 @@ fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: 
         .filter(|kind| !given(kind))
         .collect();
     if solver.needs == Needs::Contact && !missing.is_empty() {
-        let message = format!("`{}` needs `{}`", solver.name, missing.join("` and `"));
+        let message = format!(
+            "`{}` needs `{}` in `waves`",
+            solver.name,
+            missing.join("`, `")
+        );
         let mut diagnostic = Diagnostic::new(Code::NeedsContact, choice.span, message);
         if let Some(waves) = system.waves {
             diagnostic = diagnostic.note_at(waves, "the waves are here");

@@ -35,7 +35,7 @@ use stage::Stage;
 enum Refill {
     /// Before its own planes are waited for.
     Ahead,
-    /// Where it waits for values that others shared.
+    /// At the wait for values that others shared.
     Between,
     /// When its work is done.
     Behind,
