@@ -31,7 +31,7 @@ mod states;
 mod tangent;
 #[cfg(test)]
 mod tests;
-mod undone;
+mod check_round_trip;
 mod waves;
 mod written;
 
@@ -78,7 +78,7 @@ pub(super) fn rates(
     let average = model.average.as_ref().map(|average| &average.of);
     let primitives = model.primitives.iter().map(|all| ("primitives", all));
     for (what, follow) in primitives.chain(average.map(|all| ("averages", all))) {
-        law.check_way_back(what, follow)?;
+        law.check_round_trip(what, follow)?;
     }
     law.check_declared()?;
     let mut through = law.through_faces(expander)?;

@@ -23,7 +23,7 @@ impl Law<'_> {
     ///
     /// # Errors
     /// If a primitive has another value, at its place.
-    pub(super) fn check_way_back(&self, what: &str, primitives: &Primitives) -> Result<()> {
+    pub(super) fn check_round_trip(&self, what: &str, primitives: &Primitives) -> Result<()> {
         let mut expander = self.expander_for_forms()?;
         let mut states = self.free(&mut expander, primitives);
         let given = primitives.variables.iter().filter_map(|variable| {
