@@ -20,7 +20,7 @@ mod roe;
 mod rusanov;
 #[cfg(test)]
 mod tests;
-mod tried;
+mod check_declared;
 
 use contact::Contact;
 

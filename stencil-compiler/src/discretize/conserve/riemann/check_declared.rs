@@ -19,7 +19,7 @@ const POINTS: u64 = 64;
 const ROUNDING: f64 = 1e-5;
 
 /// Fluxes along an axis between a state and itself.
-struct Tried {
+struct FluxPairs {
     /// The flux of each conserved component by the solver.
     solved: Vec<Poly>,
     /// The declared fluxes.
@@ -52,20 +52,20 @@ impl Law<'_> {
         let waves = self.model.waves.clone().or_else(derived);
         let mut expander = self.expander_for_forms()?;
         for axis in 0..self.model.dimension {
-            let tried = self.tried(&mut expander, waves.as_ref(), axis)?;
-            if let Some(wrong) = tried.wrong(&expander) {
+            let flux_pairs = self.flux_pairs(&mut expander, waves.as_ref(), axis)?;
+            if let Some(wrong) = flux_pairs.wrong(&expander) {
                 return Err(self.other_flux(solver, axis, &wrong));
             }
         }
         Ok(())
     }
 
-    fn tried(
+    fn flux_pairs(
         &self,
         expander: &mut Expander<'_>,
         waves: Option<&Waves>,
         axis: usize,
-    ) -> Result<Tried> {
+    ) -> Result<FluxPairs> {
         let label = "alone";
         let fields = 0..self.components.fields.len();
         let states = States {
@@ -88,7 +88,7 @@ impl Law<'_> {
             let values: Result<Vec<_>> = ranges.map(|range| expander.term(&range.of)).collect();
             Ok(values?.concat())
         })?;
-        Ok(Tried {
+        Ok(FluxPairs {
             solved: self.declared(expander, both)?,
             own: self.fluxes(expander, &states, axis, label)?,
             waves,
@@ -116,7 +116,7 @@ impl Law<'_> {
     }
 }
 
-impl Tried {
+impl FluxPairs {
     /// The error at too many points, or at all of them.
     fn wrong(&self, expander: &Expander<'_>) -> Option<Wrong> {
         // The numbers of points that speak for the solver and against it, for positive states and for those of any
