@@ -24,7 +24,7 @@ mod fluxes;
 mod names;
 mod observe;
 pub mod operators;
-mod parts;
+mod fractional_steps;
 mod poly;
 mod products;
 mod reciprocals;
@@ -104,8 +104,8 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
     let rest: Vec<Poly> = equations.iter().map(|(rate, _)| rate.clone()).collect();
     let (outflows, repairs) = conserve::rates(model, &components, &mut expander, &rest)?;
     let still = rest.iter().all(|rate| rate.0.is_empty());
-    let parts = parts::parts(model, still);
-    let rates = parts::rates(&parts, &equations, outflows, &mut expander.atoms)?;
+    let parts = fractional_steps::fractional_steps(model, still);
+    let rates = fractional_steps::rates(&parts, &equations, outflows, &mut expander.atoms)?;
     let count = count_name(model, &components).filter(|_| !repairs.is_empty());
     let counted = repairs.len();
     let labels = parts.all.iter().flat_map(|part| {

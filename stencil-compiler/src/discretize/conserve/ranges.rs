@@ -15,7 +15,7 @@ use super::riemann::Face;
 use super::{AXES, Law};
 use crate::catalogue::{reconstructions, riemann};
 use crate::discretize::expand::{Expander, Result, States, overflow};
-use crate::discretize::parts::{Part, parts};
+use crate::discretize::fractional_steps::{FractionalStep, fractional_steps};
 use crate::discretize::poly::{Poly, Uniform, UniformFactor};
 use crate::expr::Op;
 use crate::model::{Averaged, Comparison, Model, Range, Variables};
@@ -72,7 +72,7 @@ impl Law<'_> {
         rest: &[Poly],
     ) -> Result<Repaired> {
         let still = rest.iter().all(|rate| rate.0.is_empty());
-        let parts = parts(self.model, still).all;
+        let parts = fractional_steps(self.model, still).all;
         let span = self.model.fluxes[0].span;
         let mut marks = Vec::new();
         for part in &parts {
@@ -217,7 +217,7 @@ impl Law<'_> {
         &self,
         of: &mut Algebra<'_, '_>,
         through: &[Vec<Through>],
-        (part, rest): (&Part, &[Poly]),
+        (part, rest): (&FractionalStep, &[Poly]),
     ) -> Result<States> {
         let fields = 0..self.components.fields.len();
         let mut states = States {

@@ -9,7 +9,7 @@ use super::algebra::Algebra;
 use super::at_face::Through;
 use crate::discretize::Bounds;
 use crate::discretize::expand::{Result, States};
-use crate::discretize::parts::Part;
+use crate::discretize::fractional_steps::FractionalStep;
 use crate::discretize::poly::{Poly, Uniform, UniformFactor};
 use crate::expr::{Op, Rational};
 use crate::model::{Comparison, Model, Range, TermKind};
@@ -53,7 +53,7 @@ impl Law<'_> {
         of: &mut Algebra<'_, '_>,
         mut states: States,
         through: &[Vec<Through>],
-        (part, rest): (&Part, &[Poly]),
+        (part, rest): (&FractionalStep, &[Poly]),
     ) -> Result<States> {
         for range in &self.model.ranges {
             let (Some(field), Some((op, bound))) = (field_of(range), closed(range)) else {
@@ -88,7 +88,7 @@ impl Law<'_> {
         of: &mut Algebra<'_, '_>,
         component: usize,
         through: &[Vec<Through>],
-        (part, rest): (&Part, &[Poly]),
+        (part, rest): (&FractionalStep, &[Poly]),
     ) -> Result<Poly> {
         let name = &self.components.fields[component];
         let own = of.expander.atoms.state(component);

@@ -14,7 +14,7 @@ use crate::model::{Model, Splitting, Sweep};
 
 /// One part: the terms that it integrates, and the share of the step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct FractionalStep {
     /// The axes along which things flow in it.
     pub(super) axes: Vec<usize>,
     /// Does it contain the terms without flux?
@@ -27,9 +27,9 @@ pub(super) struct Part {
 
 /// The parts of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Parts {
+pub(super) struct FractionalSteps {
     /// The distinct parts.
-    pub(super) all: Vec<Part>,
+    pub(super) all: Vec<FractionalStep>,
     /// The order of the parts, each with the time at which it begins, in units of the step.
     pub(super) order: Vec<(usize, Rational)>,
 }
@@ -43,11 +43,11 @@ pub(super) fn share(model: &Model, axis: usize) -> Rational {
 }
 
 /// The parts of a step of a model; `still` if only fluxes change its fields.
-pub(super) fn parts(model: &Model, still: bool) -> Parts {
+pub(super) fn fractional_steps(model: &Model, still: bool) -> FractionalSteps {
     let scheme = &model.scheme;
     let (zero, one) = (Rational::from_integer(0), Rational::from_integer(1));
     let axes = 0..model.dimension;
-    let part = |axes: Vec<usize>, rest, share, suffix| Part {
+    let part = |axes: Vec<usize>, rest, share, suffix| FractionalStep {
         axes,
         rest,
         share,
@@ -69,7 +69,7 @@ pub(super) fn parts(model: &Model, still: bool) -> Parts {
         order.extend((0..at - 1).rev().map(|at| (at, half)));
     }
     if still || all.iter().any(|part| part.rest) {
-        return Parts { all, order };
+        return FractionalSteps { all, order };
     }
     let share = match (scheme.source, scheme.sweep) {
         (Splitting::Strang, _) | (Splitting::Unsplit, Sweep::Strang) => {
@@ -80,7 +80,7 @@ pub(super) fn parts(model: &Model, still: bool) -> Parts {
     };
     order.push((at, one - share));
     all.push(part(Vec::new(), true, share, "_rest"));
-    Parts { all, order }
+    FractionalSteps { all, order }
 }
 
 /// The rates of all components in each part.
@@ -88,7 +88,7 @@ pub(super) fn parts(model: &Model, still: bool) -> Parts {
 /// # Errors
 /// If coefficients leave the range of exact numbers.
 pub(super) fn rates(
-    parts: &Parts,
+    parts: &FractionalSteps,
     equations: &[(Poly, Span)],
     outflows: Vec<Outflow>,
     atoms: &mut Atoms,
@@ -101,7 +101,7 @@ pub(super) fn rates(
     let mut all: Vec<Vec<(Poly, Span)>> = own.collect();
     let mut flows: BTreeMap<(usize, usize), (Vec<Poly>, Span)> = BTreeMap::new();
     for outflow in outflows {
-        let along = |part: &Part| part.axes.contains(&outflow.axis);
+        let along = |part: &FractionalStep| part.axes.contains(&outflow.axis);
         let at = parts.all.iter().position(along);
         let at = at.or_else(|| parts.all.iter().position(|part| part.rest));
         let flow = flows.entry((at.unwrap_or_default(), outflow.component));
