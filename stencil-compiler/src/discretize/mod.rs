@@ -28,7 +28,7 @@ mod fractional_steps;
 mod poly;
 mod products;
 mod reciprocals;
-mod stages;
+mod substeps;
 mod symmetry;
 #[cfg(test)]
 mod tests;
@@ -41,7 +41,7 @@ use components::Components;
 use expand::Expander;
 pub use observe::{Observation, Quantity, observe};
 use poly::Poly;
-use stages::Stages;
+use substeps::SubstepBuilder;
 
 /// The reason why a model cannot be discretized, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,7 +138,7 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
     let mut substeps = Vec::new();
     let rates: Vec<&[FnId]> = made.rates.chunks(made.fields.len().max(1)).collect();
     for (part, begin) in &parts.order {
-        let stages = Stages {
+        let builder = SubstepBuilder {
             tableau: &tableau,
             components: &components,
             fields: &made.fields,
@@ -149,11 +149,11 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
             share: parts.all[*part].share,
             bounds: &bounds,
         };
-        let mut own = stages.substeps(&mut made.functions);
+        let mut own = builder.substeps(&mut made.functions);
         if let (Some(count), Some(repairs)) = (made.count, repairs.get(*part)) {
             for (s, substep) in own.iter_mut().enumerate() {
                 let s = substeps.len() + s;
-                let counted = stages::counted(&mut made.functions, count.1, *repairs, s);
+                let counted = substeps::counted(&mut made.functions, count.1, *repairs, s);
                 substep.updates.push((count.0, counted));
             }
         }

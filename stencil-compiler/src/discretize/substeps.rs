@@ -13,7 +13,7 @@ use crate::diag::Span;
 use crate::expr::{Builder, Op, Rational, Ref, to_f64};
 
 /// The operands of the combinations of a step, component by component.
-pub(super) struct Stages<'a> {
+pub(super) struct SubstepBuilder<'a> {
     pub(super) tableau: &'a Tableau,
     pub(super) components: &'a Components,
     /// The components of the fields.
@@ -36,7 +36,7 @@ type Factor = (Option<UniformId>, bool);
 
 const ONE: Factor = (None, false);
 
-impl Stages<'_> {
+impl SubstepBuilder<'_> {
     /// The updates of all substeps: fields first, then registers.
     pub(super) fn substeps(&self, functions: &mut Functions) -> Vec<Substep> {
         let times = self.tableau.times();
