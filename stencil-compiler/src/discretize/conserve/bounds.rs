@@ -9,7 +9,7 @@
 use super::rational::{Quotient, Refused};
 use super::sample::Point;
 use super::spectrum::{Found, Jacobian, MOST_TERMS, Matrix, POINTS, less, product, sizes, trace};
-use super::{Law, written};
+use super::{Law, terms};
 use crate::catalogue::Function;
 use crate::discretize::expand::{Expander, Result};
 use crate::discretize::poly::{Poly, Uniform};
@@ -63,9 +63,9 @@ impl Law<'_> {
     /// The flow and the sound along an axis, if there are bounds.
     fn bounds(&self, expander: &Expander<'_>, jacobian: &Jacobian) -> Option<[Term; 2]> {
         let span = self.model.fluxes[0].span;
-        let to_term = |quotient: &Quotient| written::term(self, expander, quotient, span);
+        let to_term = |quotient: &Quotient| terms::term(self, expander, quotient, span);
         let rooted = |quotient: &Quotient, roots: usize| {
-            (0..roots).fold(to_term(quotient), |of, _| written::root(of, span))
+            (0..roots).fold(to_term(quotient), |of, _| terms::root(of, span))
         };
         let mut parts: Vec<[Term; 2]> = Vec::new();
         for block in jacobian.blocks() {
@@ -190,13 +190,13 @@ impl Jacobian {
         let has_waves = self.has_waves(expander, &found);
         if let Ok(power) = fourth
             && power.terms() <= MOST_TERMS
-            && written::fits(&power, &expander.atoms)
+            && terms::fits(&power, &expander.atoms)
         {
             (found.power, found.roots) = (power, 2);
         }
         let fits = [&found.flow, &found.power]
             .iter()
-            .all(|found| found.terms() <= MOST_TERMS && written::fits(found, &expander.atoms));
+            .all(|found| found.terms() <= MOST_TERMS && terms::fits(found, &expander.atoms));
         match fits && has_waves {
             true => Ok(found),
             false => Err(Refused::Large),

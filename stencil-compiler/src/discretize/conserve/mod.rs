@@ -33,7 +33,7 @@ mod tangent;
 mod tests;
 mod check_round_trip;
 mod waves;
-mod written;
+mod terms;
 
 use algebra::Algebra;
 use at_face::Through;

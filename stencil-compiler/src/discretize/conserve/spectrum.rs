@@ -12,7 +12,7 @@ use super::families::Kinds;
 use super::rational::{Quotient, Refused};
 use super::sample::Point;
 use super::tangent::Tangent;
-use super::{AXES, Law, written};
+use super::{AXES, Law, terms};
 use crate::diag::Code;
 use crate::discretize::DiscretizeError;
 use crate::discretize::expand::{Expander, Result, States, overflow};
@@ -85,11 +85,11 @@ impl Law<'_> {
             let jacobian = self.jacobian(&mut expander, axis, None)?;
             let found = jacobian.found(&expander);
             let found = found.map_err(|refused| self.not_derived(along, refused))?;
-            let to_term = |quotient: &Quotient| written::term(self, &expander, quotient, span);
+            let to_term = |quotient: &Quotient| terms::term(self, &expander, quotient, span);
             flows.push(to_term(&found.flow));
             let zero = Term::integer(0, span);
             let square = found.square.as_ref().map(to_term);
-            sounds.push(square.map_or(zero, |square| written::root(square, span)));
+            sounds.push(square.map_or(zero, |square| terms::root(square, span)));
         }
         let vector = |entries: Vec<Term>| self.vector(entries, span);
         let alike = sounds.iter().all(|sound| *sound == sounds[0]);
@@ -198,7 +198,7 @@ impl Jacobian {
     ) -> std::result::Result<Found, Option<Refused>> {
         let pairs = self.pairs(expander).ok_or(None)?;
         let (flow, entries) = self.beyond_mean(expander)?;
-        let fits = |found: &Quotient| written::fits(found, &expander.atoms);
+        let fits = |found: &Quotient| terms::fits(found, &expander.atoms);
         if !fits(&flow) {
             return Err(Some(Refused::Large));
         }
