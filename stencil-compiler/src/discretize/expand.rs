@@ -23,7 +23,7 @@ pub(super) struct Expander<'a> {
     components: &'a Components,
     lets: Vec<Tensor>,
     /// Values in place of the components of the fields, if they are replaced.
-    instead: Option<Instead>,
+    substitution: Option<Substitution>,
     /// The face that a Riemann solver is evaluated at.
     sides: Option<Sides>,
 }
@@ -56,7 +56,7 @@ pub(super) struct Slope {
 }
 
 /// States at work.
-struct Instead {
+struct Substitution {
     /// The states, with the `let`s met so far.
     states: States,
     /// The part of their names that tells them from those of other states.
@@ -73,7 +73,7 @@ impl<'a> Expander<'a> {
             atoms: Atoms::new(mixed),
             components,
             lets: Vec::new(),
-            instead: None,
+            substitution: None,
             sides: None,
         };
         for named in &model.lets {
@@ -97,7 +97,7 @@ impl<'a> Expander<'a> {
 
     /// A first derivative of a field that has one value at faces, where slopes are given.
     fn given_slope(&self, term: &Term) -> Option<Tensor> {
-        let slope = self.instead.as_ref()?.states.slope?;
+        let slope = self.substitution.as_ref()?.states.slope?;
         let (of, axes) = match &term.kind {
             TermKind::Derivative { axis, times: 1, of } => (&**of, *axis..*axis + 1),
             TermKind::Call(Function::Grad, of) => (&of[0], 0..self.model.components),
@@ -129,8 +129,8 @@ impl<'a> Expander<'a> {
 
     /// Refuses a derivative if slopes are given, since it is not one of them.
     pub(super) fn beside_given_slopes(&self, span: Span) -> Result<()> {
-        let instead = self.instead.as_ref();
-        match instead.and_then(|instead| instead.states.slope) {
+        let substitution = self.substitution.as_ref();
+        match substitution.and_then(|substitution| substitution.states.slope) {
             None => Ok(()),
             Some(_) => {
                 let message = "a slope is multiplied by a derivative, which has no value at faces";
@@ -228,13 +228,13 @@ impl<'a> Expander<'a> {
         label: &str,
         work: impl FnOnce(&mut Self) -> Result<R>,
     ) -> Result<R> {
-        let instead = Instead {
+        let substitution = Substitution {
             states: states.clone(),
             label: label.to_string(),
         };
-        let outer = self.instead.replace(instead);
+        let outer = self.substitution.replace(substitution);
         let done = work(self);
-        self.instead = outer;
+        self.substitution = outer;
         done
     }
 
@@ -282,20 +282,20 @@ impl<'a> Expander<'a> {
 
     /// The components of a `let`, in the states at work.
     fn named(&mut self, at: usize) -> Result<Tensor> {
-        let Some(instead) = &self.instead else {
+        let Some(substitution) = &self.substitution else {
             return Ok(self.lets[at].clone());
         };
-        if let Some(known) = instead.states.lets.get(&at) {
+        if let Some(known) = substitution.states.lets.get(&at) {
             return Ok(known.clone());
         }
-        let label = instead.label.clone();
+        let label = substitution.label.clone();
         let Some(item) = self.model.let_at(at) else {
             return Ok(Tensor::new());
         };
         let value = self.term(&item.value)?;
         let value = self.name_let(item, &label, value);
-        if let Some(instead) = &mut self.instead {
-            instead.states.lets.insert(at, value.clone());
+        if let Some(substitution) = &mut self.substitution {
+            substitution.states.lets.insert(at, value.clone());
         }
         Ok(value)
     }
@@ -328,9 +328,9 @@ impl<'a> Expander<'a> {
         let entry = |entry: &Entry| match entry {
             None => Poly::default(),
             Some((component, negative)) => {
-                let instead = self.instead.as_ref();
+                let substitution = self.substitution.as_ref();
                 let atom =
-                    match instead.and_then(|instead| instead.states.components.get(*component)) {
+                    match substitution.and_then(|substitution| substitution.states.components.get(*component)) {
                         Some(state) => state.clone(),
                         None => self.atoms.state(*component),
                     };
