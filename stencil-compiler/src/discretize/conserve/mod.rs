@@ -231,18 +231,18 @@ impl<'a> Law<'a> {
             });
             return through.collect();
         }
-        let passed: Result<Vec<_>> = axes
+        let propagated: Result<Vec<_>> = axes
             .map(|axis| {
                 let mut face = self.face(expander, axis)?;
                 let solved = face.solved()?;
-                self.passed(&mut face, solved)
+                self.propagate(&mut face, solved)
             })
             .collect();
-        let passed = passed?;
+        let propagated = propagated?;
         let fluxes = match self.model.scheme.sweep {
-            Sweep::Unsplit => self.sideways(expander, &passed)?,
+            Sweep::Unsplit => self.sideways(expander, &propagated)?,
             Sweep::Dimensional | Sweep::Strang => {
-                passed.into_iter().map(|passed| passed.fluxes).collect()
+                propagated.into_iter().map(|propagated| propagated.fluxes).collect()
             }
         };
         let plain = |fluxes: Vec<Poly>| fluxes.into_iter().map(Through::plain).collect();

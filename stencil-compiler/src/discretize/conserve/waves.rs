@@ -13,7 +13,7 @@ use crate::discretize::poly::Poly;
 use crate::expr::Op;
 
 /// The result of wave propagation at the upper face of a cell along an axis.
-pub(super) struct Passed {
+pub(super) struct Propagation {
     /// The flux of each conserved component.
     pub(super) fluxes: Vec<Poly>,
     /// The fluctuations that enter the cell below and the cell above, with the whole of each correction; they are split
@@ -25,11 +25,11 @@ pub(super) struct Passed {
 
 impl Law<'_> {
     /// The fluxes and fluctuations at a face, from the flux of a solver that splits jumps.
-    pub(super) fn passed(&self, face: &mut Face<'_, '_, '_>, solved: Vec<Poly>) -> Result<Passed> {
+    pub(super) fn propagate(&self, face: &mut Face<'_, '_, '_>, solved: Vec<Poly>) -> Result<Propagation> {
         let corrections = self.corrections(face)?;
         let label = format!("{}_between", AXES[face.axis]);
         let between = self.between(&mut face.algebra, face.sides.each_ref(), &label)?;
-        let mut passed = Passed {
+        let mut propagated = Propagation {
             fluxes: Vec::new(),
             entering: [Vec::new(), Vec::new()],
             between,
@@ -47,12 +47,12 @@ impl Law<'_> {
                 of.minus(&sent, &below.fluxes[at])?,
                 of.minus(&above.fluxes[at], &sent)?,
             ];
-            for ((entering, into), side) in passed.entering.iter_mut().zip(into).zip(SIDES) {
+            for ((entering, into), side) in propagated.entering.iter_mut().zip(into).zip(SIDES) {
                 entering.push(of.named(format!("{name}_into_{side}"), into));
             }
-            passed.fluxes.push(flux);
+            propagated.fluxes.push(flux);
         }
-        Ok(passed)
+        Ok(propagated)
     }
 
     /// Half of each wave times the absolute value of its speed, less its motion in a step: Lax and Wendroff's
@@ -147,11 +147,11 @@ impl Law<'_> {
     pub(super) fn sideways(
         &self,
         expander: &mut Expander<'_>,
-        passed: &[Passed],
+        propagated: &[Propagation],
     ) -> Result<Vec<Vec<Poly>>> {
-        let mut fluxes: Vec<Vec<Poly>> = passed.iter().map(|p| p.fluxes.clone()).collect();
+        let mut fluxes: Vec<Vec<Poly>> = propagated.iter().map(|p| p.fluxes.clone()).collect();
         let span = self.model.fluxes[0].span;
-        for (axis, through) in passed.iter().enumerate() {
+        for (axis, through) in propagated.iter().enumerate() {
             for (other, fluxes) in fluxes.iter_mut().enumerate() {
                 if axis == other {
                     continue;
@@ -175,17 +175,17 @@ impl Law<'_> {
     fn leaving(
         &self,
         of: &mut Algebra<'_, '_>,
-        passed: &Passed,
+        propagated: &Propagation,
         axis: usize,
         other: usize,
     ) -> Result<Vec<Poly>> {
         let label = format!("between_{}", AXES[axis]);
-        let linear = self.linear(of, &passed.between, other, &label)?;
+        let linear = self.linear(of, &propagated.between, other, &label)?;
         let Some(fan) = self.solver.fan else {
-            return Ok(passed.fluxes.clone());
+            return Ok(propagated.fluxes.clone());
         };
-        let mut sums = vec![[Poly::default(), Poly::default()]; passed.fluxes.len()];
-        for (entering, behind) in passed.entering.iter().zip([0, -1]) {
+        let mut sums = vec![[Poly::default(), Poly::default()]; propagated.fluxes.len()];
+        for (entering, behind) in propagated.entering.iter().zip([0, -1]) {
             let [rising, falling] = (fan.sideways)(&linear, of, entering)?;
             for (sums, parts) in sums.iter_mut().zip(rising.into_iter().zip(falling)) {
                 for (sum, part) in sums.iter_mut().zip([parts.0, parts.1]) {
