@@ -39,7 +39,7 @@ pub(super) struct Marks {
 }
 
 /// The state of a cell and its fluxes.
-struct Own {
+struct CellState {
     /// All components.
     states: Vec<Poly>,
     /// The fluxes of the conserved components.
@@ -159,7 +159,7 @@ impl Law<'_> {
     fn by_face(
         &self,
         face: &mut Face<'_, '_, '_>,
-        own: &Own,
+        own: &CellState,
         through: &[Through],
         (side, word): (usize, &str),
         axes: usize,
@@ -188,10 +188,10 @@ impl Law<'_> {
     }
 
     /// The cells on both sides of a face, with their own fluxes.
-    fn cells_at(&self, face: &mut Face<'_, '_, '_>) -> Result<[Own; 2]> {
+    fn cells_at(&self, face: &mut Face<'_, '_, '_>) -> Result<[CellState; 2]> {
         let (axis, expander) = (face.axis, &mut *face.algebra.expander);
         if self.model.at_face.is_none() {
-            return Ok(face.sides.each_ref().map(|side| Own {
+            return Ok(face.sides.each_ref().map(|side| CellState {
                 states: side.states.clone(),
                 fluxes: side.fluxes.clone(),
             }));
@@ -201,11 +201,11 @@ impl Law<'_> {
         let fluxes = self.fluxes(expander, &below, axis, &label)?;
         let ahead = fluxes.iter().map(|flux| expander.atoms.at(flux, axis, 1));
         Ok([
-            Own {
+            CellState {
                 states: below.components,
                 fluxes: fluxes.clone(),
             },
-            Own {
+            CellState {
                 states: above.components,
                 fluxes: ahead.collect(),
             },
