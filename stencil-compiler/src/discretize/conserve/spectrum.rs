@@ -188,7 +188,7 @@ impl Jacobian {
                 });
             }
         }
-        told(&trials)
+        majority(&trials)
     }
 
     /// Speeds of this form; the reason if there are none for a reason other than their absence.
@@ -269,7 +269,7 @@ impl Jacobian {
             }
         }
         let fits = |(pairs, trials): (usize, &Vec<Trial>)| {
-            told(trials).is_ok_and(|kinds| kinds.sound == (pairs > 0))
+            majority(trials).is_ok_and(|kinds| kinds.sound == (pairs > 0))
         };
         trials.iter().enumerate().position(fits)
     }
@@ -289,7 +289,7 @@ enum Trial {
 }
 
 /// The result of most points: rounding may speak against it at some. An error tells whether there was none.
-fn told(trials: &[Trial]) -> std::result::Result<Kinds, bool> {
+fn majority(trials: &[Trial]) -> std::result::Result<Kinds, bool> {
     let mut kinds = Kinds {
         flow: false,
         sound: false,

@@ -150,8 +150,8 @@ impl FluxPairs {
         if counts == [[0, 0]; 2] {
             return none.map(Wrong::None);
         }
-        let told = |[with, against]: &[u32; 2]| *against == 0 || *with > 8 * against;
-        other.filter(|_| !counts.iter().all(told))
+        let agrees = |[with, against]: &[u32; 2]| *against == 0 || *with > 8 * against;
+        other.filter(|_| !counts.iter().all(agrees))
     }
 
     /// Is a state possible?
