@@ -11,7 +11,7 @@ pub struct AtFace {
     /// The fields by their indices, and the operation that combines the values of both sides.
     pub fields: Vec<(usize, Op)>,
     /// Primitives, each with its recomputed value.
-    pub anew: Vec<(Term, Term)>,
+    pub recomputed: Vec<(Term, Term)>,
     /// The beginning of the block.
     pub span: Span,
 }

@@ -112,11 +112,11 @@ impl Law<'_> {
         for (component, value) in one {
             states.components[*component] = value.clone();
         }
-        let anew = expander.in_states(&states, &label, |expander| {
-            let values = at_face.anew.iter().map(|(_, value)| expander.term(value));
+        let recomputed = expander.in_states(&states, &label, |expander| {
+            let values = at_face.recomputed.iter().map(|(_, value)| expander.term(value));
             values.collect::<Result<Vec<_>>>()
         })?;
-        for ((variable, _), values) in at_face.anew.iter().zip(anew) {
+        for ((variable, _), values) in at_face.recomputed.iter().zip(recomputed) {
             match variable.kind {
                 TermKind::Field(field) => {
                     for (at, component) in self.components_of(field) {

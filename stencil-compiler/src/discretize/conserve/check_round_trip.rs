@@ -87,13 +87,13 @@ impl Law<'_> {
         for (component, other) in others {
             shared.components[component] = other;
         }
-        for (variable, value) in &at_face.anew {
+        for (variable, value) in &at_face.recomputed {
             let term = |expander: &mut Expander<'_>, states, label, term| {
                 expander.in_states(states, label, |expander| expander.term(term))
             };
             let own = term(&mut expander, &states, "anew", variable)?;
-            let anew = term(&mut expander, &states, "anew", value)?;
-            for (before, after) in own.iter().zip(&anew) {
+            let recomputed = term(&mut expander, &states, "anew", value)?;
+            for (before, after) in own.iter().zip(&recomputed) {
                 self.check_equal((&expander, &ranges), ("face", variable), [before, after])?;
             }
             let changed = term(&mut expander, &shared, "shared", value)?;

@@ -33,7 +33,7 @@ pub(super) fn resolve<'a>(
     }
     let mut found = AtFace {
         fields: Vec::new(),
-        anew: Vec::new(),
+        recomputed: Vec::new(),
         span: *span,
     };
     for (i, item) in items.iter().enumerate() {
@@ -48,7 +48,7 @@ pub(super) fn resolve<'a>(
             None => found.fields.extend(shared(scope, system, item)),
             Some(_) => {
                 let primitives = primitives.as_ref().and_then(Option::as_ref);
-                found.anew.extend(anew(scope, system, primitives, item));
+                found.recomputed.extend(recomputed(scope, system, primitives, item));
             }
         }
     }
@@ -97,7 +97,7 @@ fn shared(scope: &mut Scope<'_>, system: &System, item: &VariableItem) -> Option
 }
 
 /// `h = max(surface - bed, 0)`
-fn anew<'a>(
+fn recomputed<'a>(
     scope: &mut Scope<'a>,
     system: &System,
     primitives: Option<&Primitives>,
@@ -201,9 +201,9 @@ impl Model {
             return Some("fields that cannot be shared".to_string());
         }
         let is_free = |field: usize| self.flux_of(field).is_none();
-        for (i, (variable, value)) in at_face.anew.iter().enumerate() {
+        for (i, (variable, value)) in at_face.recomputed.iter().enumerate() {
             let is_it = |other: &Term| other.kind == variable.kind;
-            let again = at_face.anew[..i].iter().any(|(other, _)| is_it(other));
+            let again = at_face.recomputed[..i].iter().any(|(other, _)| is_it(other));
             let own = at_face.fields.iter();
             let shares = own.map(|(field, _)| TermKind::Field(*field));
             let twice = again || shares.into_iter().any(|kind| kind == variable.kind);

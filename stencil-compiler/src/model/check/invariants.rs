@@ -200,8 +200,8 @@ impl Model {
             ensure(fits, || "weights that do not fit".to_string())?;
             at_faces.extend(average.weights.iter().flatten());
         }
-        let anew = self.at_face.iter().flat_map(|at_face| &at_face.anew);
-        at_faces.extend(anew.flat_map(|(variable, value)| [variable, value]));
+        let recomputed = self.at_face.iter().flat_map(|at_face| &at_face.recomputed);
+        at_faces.extend(recomputed.flat_map(|(variable, value)| [variable, value]));
         at_faces.extend(self.ranges.iter().map(|range| &range.of));
         let places: Vec<_> = self.ranges.iter().map(Range::place).collect();
         let flows = |range: &Range| match range.of.kind {

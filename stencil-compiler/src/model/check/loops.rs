@@ -189,8 +189,8 @@ impl Model {
         if self.repairs() {
             all.extend(self.ranges.iter().map(|range| &range.of));
         }
-        let anew = self.at_face.iter().flat_map(|at_face| &at_face.anew);
-        all.extend(anew.map(|(_, value)| value));
+        let recomputed = self.at_face.iter().flat_map(|at_face| &at_face.recomputed);
+        all.extend(recomputed.map(|(_, value)| value));
         let solver = self.solver(&self.scheme);
         let averages = solver.is_some_and(|s| matches!(s.needs, Needs::Average | Needs::All));
         if let Some(average) = self.average.as_ref().filter(|_| averages) {

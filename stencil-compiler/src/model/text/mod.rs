@@ -150,8 +150,8 @@ pub fn face_lines<'a>(model: &'a Model, at_face: &'a AtFace) -> impl Iterator<It
         let field = name(model.fields.get(*field).map(|f| &f.name));
         format!("{field} by {}", by.name())
     });
-    let anew = at_face.anew.iter();
-    fields.chain(anew.map(|(variable, value)| {
+    let recomputed = at_face.recomputed.iter();
+    fields.chain(recomputed.map(|(variable, value)| {
         let variable = expression(model, variable);
         format!("{variable} = {}", expression(model, value))
     }))
