@@ -65,7 +65,7 @@ impl Model {
         self.check_equations()?;
         self.check_fluxes()?;
         self.check_solvers()?;
-        self.check_watched()?;
+        self.check_observables()?;
         self.check_schemes()
     }
 
@@ -230,7 +230,7 @@ impl Model {
         wrong.map_or(Ok(()), Err)
     }
 
-    fn check_watched(&self) -> Checked {
+    fn check_observables(&self) -> Checked {
         let observables = self.observables.iter();
         let observables = observables.map(|o| (o.name.as_str(), &o.value, false));
         let speeds = self.speeds.iter();

@@ -28,7 +28,7 @@ mod terms;
 #[cfg(test)]
 mod tests;
 mod tolerances;
-mod watched;
+mod observables;
 mod widths;
 
 pub(super) use build::PI;

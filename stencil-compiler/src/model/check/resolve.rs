@@ -6,7 +6,7 @@ use super::scope::{Meaning, Scope};
 use super::terms::Place;
 use super::{
     at_face, conserved, functions, limits, names, primitives, ranges, ranks, riemann, scheme,
-    watched, widths,
+    observables, widths,
 };
 use crate::catalogue::Rank;
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
@@ -48,8 +48,8 @@ pub(in crate::model) fn model(
     let average = primitives::average(&mut scope, system);
     let ranges = ranges::resolve(&mut scope, system);
     let waves = conserved::waves(&mut scope, system);
-    let observables = watched::observables(&mut scope, system);
-    let speeds = watched::speeds(&mut scope, system);
+    let observables = observables::observables(&mut scope, system);
+    let speeds = observables::speeds(&mut scope, system);
     let law = fluxes.as_ref().zip(primitives.as_ref());
     let law = law.map(|(fluxes, primitives)| riemann::Law {
         fluxes,

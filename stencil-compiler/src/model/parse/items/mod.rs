@@ -10,7 +10,7 @@ mod declared;
 mod function;
 mod riemann;
 mod scheme;
-mod watched;
+mod observables;
 mod words;
 
 pub(in crate::model) use declared::type_name;
@@ -170,8 +170,8 @@ fn item(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
         "face" => return conserved::face(cursor, system),
         "average" => return conserved::average(cursor, system),
         "riemann" => return riemann::solver(cursor, system),
-        "observe" => watched::observe(cursor, system, at)?,
-        "cfl" => return watched::cfl(cursor, system),
+        "observe" => observables::observe(cursor, system, at)?,
+        "cfl" => return observables::cfl(cursor, system),
         _ => declared::unit(cursor)?,
     }
     semicolon(cursor)
