@@ -295,16 +295,16 @@ const ANY_LAW: &str =
 
 /// Reports settings that do not go together, at the one that asks for the others.
 pub(super) fn together(scheme: &Scheme, settings: &[Setting], diagnostics: &mut Diagnostics) {
-    let Some(misfit) = scheme.misfit() else {
+    let Some(conflict) = scheme.conflict() else {
         return;
     };
     let asks = settings.iter().find(|s| s.key.text == "reconstruct");
     let asks = asks.map(|setting| match &setting.variables {
-        Some(variables) if misfit.of_variables => variables.span,
+        Some(variables) if conflict.of_variables => variables.span,
         _ => setting.choice.span,
     });
-    let diagnostic = Diagnostic::new(misfit.code, asks.unwrap_or_default(), misfit.message);
-    diagnostics.push(diagnostic.help(misfit.help));
+    let diagnostic = Diagnostic::new(conflict.code, asks.unwrap_or_default(), conflict.message);
+    diagnostics.push(diagnostic.help(conflict.help));
 }
 
 impl Scheme {

@@ -287,7 +287,7 @@ impl Model {
             theta == scheme.theta && theta.is_some() == limiter.has_theta,
             || format!("a wrong parameter of the limiter `{}`", limiter.name),
         )?;
-        if let Some(problem) = scheme.misfit() {
+        if let Some(problem) = scheme.conflict() {
             return Err(problem.message);
         }
         let normal = Scheme::default();
@@ -352,7 +352,7 @@ impl Model {
 
     /// The rank that follows from the ranks of the parts.
     fn rank_of(&self, term: &Term, sees: Sees) -> Result<Rank, String> {
-        let words = |ranked: Ranked| ranked.map_err(|misfit| misfit.message);
+        let words = |ranked: Ranked| ranked.map_err(|mismatch| mismatch.message);
         match &term.kind {
             TermKind::Number(value) => check_number(value).map(|()| Rank::Scalar),
             TermKind::Field(i) => {

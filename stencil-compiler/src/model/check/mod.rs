@@ -14,7 +14,7 @@ mod faces;
 mod functions;
 mod invariants;
 mod loops;
-mod misfits;
+mod conflicts;
 pub(super) mod names;
 mod primitives;
 mod ranges;

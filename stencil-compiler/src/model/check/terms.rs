@@ -4,7 +4,7 @@ use num_traits::Zero;
 
 use super::functions::Locals;
 use super::limits;
-use super::ranks::{self, Misfit};
+use super::ranks::{self, Mismatch};
 use super::scope::{Meaning, Scope};
 use crate::catalogue::{Function, Rank};
 use crate::diag::{Code, Diagnostic, Span};
@@ -154,12 +154,12 @@ impl<'s, 'a> Terms<'s, 'a> {
         found.into_iter().collect()
     }
 
-    pub(super) fn ranked(&mut self, outcome: Result<Rank, Misfit>, span: Span) -> Option<Rank> {
+    pub(super) fn ranked(&mut self, outcome: Result<Rank, Mismatch>, span: Span) -> Option<Rank> {
         match outcome {
             Ok(rank) => Some(rank),
-            Err(misfit) => {
-                let diagnostic = Diagnostic::new(misfit.code, span, misfit.message);
-                self.scope.report(diagnostic.help_if(misfit.help));
+            Err(mismatch) => {
+                let diagnostic = Diagnostic::new(mismatch.code, span, mismatch.message);
+                self.scope.report(diagnostic.help_if(mismatch.help));
                 None
             }
         }
