@@ -62,7 +62,7 @@ pub(super) struct Expansion {
 
 /// The operands of a `let`.
 #[derive(Clone, Copy, Default)]
-struct MadeOf {
+struct Operands {
     place: bool,
     /// Fields or sources.
     fields: bool,
@@ -80,7 +80,7 @@ pub(super) struct Scope<'a> {
     pub(super) let_at: Vec<usize>,
     let_items: Vec<&'a LetItem>,
     /// The operands of the `let`s.
-    made_of: Vec<MadeOf>,
+    operands: Vec<Operands>,
     /// The values of `let`s written out, for sources; `None` after an error.
     pub(super) written_out: BTreeMap<usize, Option<Term>>,
     /// The fluxes, once they are known.
@@ -124,7 +124,7 @@ impl<'a> Scope<'a> {
         for item in &system.observables {
             scope.declare(&item.name, Meaning::Observable);
         }
-        scope.find_what_lets_are_made_of();
+        scope.find_operands();
         scope
     }
 
@@ -148,7 +148,7 @@ impl<'a> Scope<'a> {
             names: BTreeMap::new(),
             let_at: Vec::new(),
             let_items: Vec::new(),
-            made_of: Vec::new(),
+            operands: Vec::new(),
             written_out: BTreeMap::new(),
             fluxes: Vec::new(),
             let_meaning: Vec::new(),
@@ -200,25 +200,25 @@ impl<'a> Scope<'a> {
 
     /// Does a `let` depend on the place and on no field, so that it is for sources only?
     pub(super) fn is_local(&self, index: usize) -> bool {
-        let made = self.made_of.get(index).copied().unwrap_or_default();
+        let made = self.operands.get(index).copied().unwrap_or_default();
         made.place && !made.fields
     }
 
     /// Is a `let` made of fields or of sources?
     pub(super) fn is_of_fields(&self, index: usize) -> bool {
-        self.made_of.get(index).is_some_and(|made| made.fields)
+        self.operands.get(index).is_some_and(|made| made.fields)
     }
 
     /// Finds the operands of each `let`, direct ones and those of others above it.
-    fn find_what_lets_are_made_of(&mut self) {
+    fn find_operands(&mut self) {
         for (index, item) in self.let_items.iter().enumerate() {
-            let mut made = MadeOf::default();
+            let mut made = Operands::default();
             let mut see = |name: &str| {
                 match self.names.get(name) {
                     None => made.place |= ["x", "y", "z"].contains(&name),
                     Some((Meaning::Field(..) | Meaning::Source(..), _)) => made.fields = true,
                     Some((Meaning::Let(other), _)) if *other < index => {
-                        let other = self.made_of[*other];
+                        let other = self.operands[*other];
                         made.place |= other.place;
                         made.fields |= other.fields;
                     }
@@ -229,7 +229,7 @@ impl<'a> Scope<'a> {
             if let Some(value) = &item.value {
                 value.names(&mut see);
             }
-            self.made_of.push(made);
+            self.operands.push(made);
         }
     }
 
