@@ -10,7 +10,7 @@ use super::{
 };
 use crate::catalogue::Rank;
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
-use crate::model::parse::Asked;
+use crate::model::parse::Request;
 use crate::model::parse::ast::{Ast, FieldItem, LetItem, Name, SourceItem, System};
 use crate::model::{Comparison, Equation, Field, Let, Model, Source, Symmetry, Term, TermKind};
 
@@ -18,14 +18,14 @@ use crate::model::{Comparison, Equation, Field, Let, Model, Source, Symmetry, Te
 /// number of dimensions takes the one that is asked for.
 pub(in crate::model) fn model(
     system: &System,
-    asked: Asked<'_>,
+    request: Request<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Model> {
     if let Some(problem) = names::problem(&system.name.text) {
         diagnostics.push(Diagnostic::new(Code::BadName, system.name.span, problem));
     }
-    let schemes = scheme::resolve(system, asked.schemes, diagnostics);
-    let (dimension, generic) = dimension(system, asked.dimension, diagnostics)?;
+    let schemes = scheme::resolve(system, request.schemes, diagnostics);
+    let (dimension, generic) = dimension(system, request.dimension, diagnostics)?;
     let components = widths::components(system, dimension, diagnostics);
     let fields: Option<Vec<Field>> = system
         .fields

@@ -25,7 +25,7 @@ use tokens::{Cursor, Kind};
 
 /// A request for a declaration.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct Request<'a> {
     /// The number of dimensions, for a system `in nd`.
     pub(super) dimension: Option<usize>,
     pub(super) schemes: Schemes<'a>,
@@ -108,11 +108,11 @@ pub fn parse_str_with(
     dimension: Option<usize>,
     scheme: Option<&str>,
 ) -> Result<Model, Diagnostics> {
-    let asked = Asked {
+    let request = Request {
         dimension,
         schemes: Schemes::One(scheme),
     };
-    parse_asked(lexed(source)?, asked)
+    parse_request(lexed(source)?, request)
 }
 
 /// Reads a system and its schemes from the tokens of a macro, as [`parse_str`] does from text.
@@ -132,14 +132,14 @@ pub fn parse_tokens_in(
     dimension: Option<usize>,
 ) -> Result<Model, Diagnostics> {
     let schemes = Schemes::All;
-    parse_asked(tokens, Asked { dimension, schemes })
+    parse_request(tokens, Request { dimension, schemes })
 }
 
-fn parse_asked(tokens: TokenStream, asked: Asked<'_>) -> Result<Model, Diagnostics> {
+fn parse_request(tokens: TokenStream, request: Request<'_>) -> Result<Model, Diagnostics> {
     let mut cursor = Cursor::new(tokens);
     let system = items::source(&mut cursor);
     let mut diagnostics = cursor.into_diagnostics();
-    let model = system.and_then(|system| check::resolve::model(&system, asked, &mut diagnostics));
+    let model = system.and_then(|system| check::resolve::model(&system, request, &mut diagnostics));
     if model.is_none() && diagnostics.is_empty() {
         let message = "expected a `system`";
         diagnostics.push(Diagnostic::new(Code::Syntax, Span::default(), message));
