@@ -5,7 +5,7 @@ use crate::catalogue::Function;
 use crate::model::{Equation, Model, Scheme, Term, TermKind};
 
 /// A law, split into its fluxes and the rest.
-pub struct Apart {
+pub struct SplitLaw {
     /// The divergence of its fluxes, by central differences of second order. Solvers and limiters have no derivative at
     /// a uniform state, and the speeds of waves do not depend on them.
     pub flows: Model,
@@ -13,7 +13,7 @@ pub struct Apart {
     pub rest: Model,
 }
 
-impl Apart {
+impl SplitLaw {
     /// Splits a model; `None` without fluxes.
     pub fn of(model: &Model) -> Option<Self> {
         if model.fluxes.is_empty() {
@@ -25,7 +25,7 @@ impl Apart {
         for equation in &mut flows.equations {
             equation.rhs = flowing(model, equation);
         }
-        Some(Apart { flows, rest })
+        Some(SplitLaw { flows, rest })
     }
 
     /// Do terms other than fluxes change the fields?

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | [`Region`] | the rates that an integrator follows without growth, from its tableau |
 //! | [`Symbol`] | the rates of all waves on a mesh about a state, from the Algorithm, and the longest step that is stable for them |
-//! | [`Apart`] | a conservation law as systems of differences, from which the speeds of its waves follow if nothing else tells them |
+//! | [`SplitLaw`] | a conservation law as systems of differences, from which the speeds of its waves follow if nothing else tells them |
 //! | [`speeds`] | the share of a step that each declared speed takes, so that a step is an expression of speeds |
 //!
 //! Both limits are those of von Neumann: of problems with constant coefficients on a mesh without ends.
@@ -20,7 +20,7 @@ mod symbol;
 #[cfg(test)]
 mod tests;
 
-pub use law::Apart;
+pub use law::SplitLaw;
 pub use linear::State;
 pub use region::Region;
 pub use speeds::{Axes, Share, along_axes, beside_fluxes, integrators_for, keeps_ranges, speeds};
