@@ -38,7 +38,7 @@ struct Strip {
 }
 
 /// Cells of the rim that lie in rows of one length: above and below the tile, or beside it.
-struct Part {
+struct RimRows {
     /// Cells of a row, and rows.
     size: [u32; 2],
     /// Cells of the rim along x and y that come before the tile.
@@ -96,7 +96,7 @@ impl<'a> Loader<'a> {
         draft: &mut Draft<'_>,
         body: &mut Vec<Stmt>,
         group: (usize, &Group),
-        (part, used): (&Part, u32),
+        (part, used): (&RimRows, u32),
     ) -> u32 {
         let threads: u32 = self.cover.threads().iter().product();
         let count = part.size[0] * part.size[1];
@@ -126,7 +126,7 @@ impl<'a> Loader<'a> {
         draft: &mut Draft<'_>,
         body: &mut Vec<Stmt>,
         (at, group): (usize, &Group),
-        (part, number): (&Part, IntVar),
+        (part, number): (&RimRows, IntVar),
     ) -> Strip {
         let row_len = i64::from(part.size[0]);
         let counted = [
@@ -338,20 +338,20 @@ fn put(group: &Group, member: usize, base: IntVar, values: Vec<Operand>) -> Stmt
 
 /// The rim of a plane: rows above and below the tile, with the corners where they are read, and the
 /// cells beside it.
-fn parts(cover: Cover, group: &Group) -> Vec<Part> {
+fn parts(cover: Cover, group: &Group) -> Vec<RimRows> {
     let [[left, right], [low, high]] = group.shape.rim;
     let [x, y] = cover.tile;
     let (across, column) = match group.shape.corners {
         true => (left + x + right, group.front - left),
         false => (x, group.front),
     };
-    let bands = Part {
+    let bands = RimRows {
         size: [across, low + high],
         before: [0, low],
         gap: [0, y],
         first: [column, 0],
     };
-    let sides = Part {
+    let sides = RimRows {
         size: [left + right, y],
         before: [left, 0],
         gap: [x, 0],
