@@ -238,7 +238,7 @@ impl<'a> Printer<'a> {
                 let name = get(&self.names.buffers, buffer.0, "buffer")?;
                 let at = |printer: &Self, n| printer.at(*buffer, *cell, [x + n, y, z]);
                 // Values that lie apart are written one by one.
-                let step = match self.apart(*buffer) {
+                let step = match self.cell_stride(*buffer) {
                     1 => values.len().max(1),
                     _ => 1,
                 };
@@ -449,17 +449,17 @@ impl<'a> Printer<'a> {
     }
 
     /// Values of a buffer from one cell to the next.
-    fn apart(&self, buffer: BufferId) -> usize {
+    fn cell_stride(&self, buffer: BufferId) -> usize {
         let buffer = self.kernel.buffers.get(buffer.0 as usize);
-        buffer.map_or(1, Buffer::apart)
+        buffer.map_or(1, Buffer::cell_stride)
     }
 
     fn at(&self, buffer: BufferId, cell: CellVar, offset: [i32; 3]) -> Result<String, EmitError> {
         let cell = get(&self.names.cells, cell.0, "cell")?;
         let at = index::shifted(cell, offset);
-        Ok(match self.apart(buffer) {
+        Ok(match self.cell_stride(buffer) {
             1 => at,
-            apart => format!("{} * {apart}", parenthesized(at, offset != [0; 3])),
+            stride => format!("{} * {stride}", parenthesized(at, offset != [0; 3])),
         })
     }
 

@@ -200,11 +200,11 @@ impl Counter<'_> {
     /// line is looked up in a round.
     fn more_lines(&self, buffer: BufferId) -> u64 {
         let buffer = self.kernel.buffers.get(buffer.0 as usize);
-        let lines = |apart: usize| {
-            let bytes = WARP as usize * apart * self.kernel.value_bytes;
+        let lines = |stride: usize| {
+            let bytes = WARP as usize * stride * self.kernel.value_bytes;
             bytes.div_ceil(LINE).min(WARP as usize) as u64
         };
-        buffer.map_or(0, |buffer| lines(buffer.apart()) - lines(1))
+        buffer.map_or(0, |buffer| lines(buffer.cell_stride()) - lines(1))
     }
 
     /// One for a surface, whose values pass through the texture units.

@@ -85,7 +85,7 @@ fn check_boxes(kernel: &Kernel, plan: &Plan) -> Result<(), Refusal> {
 
 /// Rows and copies are of values that follow each other.
 fn refuse_layout(strategy: &Strategy, kernel: &Kernel, layout: Layout) -> Result<(), Refusal> {
-    let Some(buffer) = kernel.not_apart().find(|buffer| !buffer.in_rows()) else {
+    let Some(buffer) = kernel.contiguous().find(|buffer| !buffer.in_rows()) else {
         return Ok(());
     };
     let why = match buffer.surface {

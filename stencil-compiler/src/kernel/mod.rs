@@ -119,13 +119,13 @@ pub struct Buffer {
 
 impl Buffer {
     /// Values from one cell to the next.
-    pub fn apart(&self) -> usize {
+    pub fn cell_stride(&self) -> usize {
         self.beside.map_or(1, |place| place.of)
     }
 
     /// Do its values follow each other in memory along x?
     pub fn in_rows(&self) -> bool {
-        self.apart() == 1 && !self.surface
+        self.cell_stride() == 1 && !self.surface
     }
 }
 

@@ -21,7 +21,7 @@ impl Kernel {
     }
 
     /// Buffers whose values must follow each other along x: those of kernels over rows, and those that are copied.
-    pub fn not_apart(&self) -> impl Iterator<Item = &Buffer> {
+    pub fn contiguous(&self) -> impl Iterator<Item = &Buffer> {
         fn find(body: &[Stmt], copied: &mut BTreeSet<BufferId>) {
             for stmt in body {
                 match stmt {

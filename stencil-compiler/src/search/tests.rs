@@ -380,7 +380,7 @@ fn fields_lie_side_by_side_where_blockings_read_cell_by_cell() {
         let compiled = compile(&algorithm, &schedule(&source), &Target::new(BYTES));
         let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
         let buffers = &compiled.kernels[1].buffers;
-        assert!(buffers.iter().all(|b| b.apart() == 3), "{buffers:?}");
+        assert!(buffers.iter().all(|b| b.cell_stride() == 3), "{buffers:?}");
     }
     for blocking in ["rows", "tile3d", "march tile_x=32 tile_y=4"] {
         let found = error(&algorithm, &format!("layout aos kernel {blocking}"));

@@ -85,7 +85,7 @@ impl Kernel {
         if let Some(buffer) = beside.find(|b| b.surface || b.beside.as_ref().is_some_and(wrong)) {
             return Err(format!("{} is beside nothing", buffer.name));
         }
-        if let Some(buffer) = self.not_apart().find(|b| !b.in_rows()) {
+        if let Some(buffer) = self.contiguous().find(|b| !b.in_rows()) {
             return Err(format!("rows of {}, whose values lie apart", buffer.name));
         }
         if !(1..=3).contains(&self.dimension) {

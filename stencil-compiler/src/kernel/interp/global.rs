@@ -57,7 +57,7 @@ pub(super) struct View<'a, T> {
     mode: Mode,
     halo: [i64; 3],
     /// Values from one cell to the next, as the kernel has it.
-    apart: i64,
+    cell_stride: i64,
     surface: bool,
     /// Threads that wrote each cell, 0 for none; empty for buffers that are only read.
     writer: Vec<u32>,
@@ -82,7 +82,7 @@ impl<'a, T: Real> View<'a, T> {
             name: &buffer.name,
             mode: buffer.mode,
             halo: buffer.halo.map(i64::from),
-            apart: buffer.apart() as i64,
+            cell_stride: buffer.cell_stride() as i64,
             surface: buffer.surface,
             writer: vec![0; written],
             written_at: vec![0; both],
@@ -134,7 +134,7 @@ impl<'a, T: Real> View<'a, T> {
             places[lane] = places[lane]
                 .wrapping_add(y[lane].wrapping_mul(pitch))
                 .wrapping_add(z[lane].wrapping_mul(plane))
-                .wrapping_mul(self.apart)
+                .wrapping_mul(self.cell_stride)
                 .wrapping_add(start);
         }
         places

@@ -126,7 +126,7 @@ fn fit<T: Real>(
         ));
     }
     for (buffer, array) in kernel.buffers.iter().zip(buffers) {
-        if array.apart != buffer.apart()
+        if array.cell_stride != buffer.cell_stride()
             || array.cells() != cells
             || (0..3).any(|a| array.halo()[a] < buffer.halo[a] as usize)
         {

@@ -397,7 +397,7 @@ fn values_that_lie_apart_are_found_there() {
         parse(&text).unwrap_or_else(|e| panic!("{e}"))
     };
     let run = |beside: &str, apart: usize| {
-        let mut u = GlobalArray::apart([40, 1, 1], [1, 0, 0], apart);
+        let mut u = GlobalArray::with_cell_stride([40, 1, 1], [1, 0, 0], apart);
         (-1..41).for_each(|x| u.set([x, 0, 0], x as f64));
         let mut buffers = [u, GlobalArray::new([40, 1, 1], [0; 3])];
         let options = Options {
