@@ -373,7 +373,7 @@ pub fn shared(algorithm: &Algorithm) -> BTreeMap<String, Placement> {
 
 /// Functions that shared ones are made of: they are evaluated around the tile, too, and so cannot ride along in a
 /// column.
-fn around(algorithm: &Algorithm, placements: &BTreeMap<String, Placement>) -> BTreeSet<FnId> {
+fn below_shared(algorithm: &Algorithm, placements: &BTreeMap<String, Placement>) -> BTreeSet<FnId> {
     let of = |wanted: fn(&Placement) -> bool| -> BTreeSet<FnId> {
         let names = placements.iter().filter(|(_, p)| wanted(p));
         names.filter_map(|(name, _)| algorithm.find(name)).collect()
@@ -415,7 +415,7 @@ fn ride(
     mut bound: BTreeSet<FnId>,
 ) {
     let axis = algorithm.slowest_axis();
-    let around = around(algorithm, placements);
+    let around = below_shared(algorithm, placements);
     let mut late: BTreeSet<FnId> = BTreeSet::new();
     for (id, function) in algorithm.ids().filter(|(id, _)| !around.contains(id)) {
         let accesses = function.def.accesses();
