@@ -8,7 +8,7 @@ use super::cuts::{Cut, Side};
 use super::declared::Declared;
 use super::diff;
 use super::report::{Entry, Kernel, Planned, Report};
-use super::rivals;
+use super::alternatives;
 
 /// Everything.
 pub(super) fn report(report: &Report<'_>) -> Value {
@@ -173,7 +173,7 @@ fn candidate(report: &Report<'_>, candidate: &Candidate) -> Value {
     let (seconds, reason) = match &candidate.outcome {
         Ok(found) => (
             Some(found.seconds),
-            rivals::slower(&report.problem, &report.plan.predicted, found),
+            alternatives::slower(&report.problem, &report.plan.predicted, found),
         ),
         Err(rejection) => (None, rejection.words().to_string()),
     };

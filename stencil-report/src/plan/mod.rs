@@ -8,7 +8,7 @@ mod diff;
 mod json;
 mod pictures;
 mod report;
-mod rivals;
+mod alternatives;
 #[cfg(test)]
 mod tests;
 mod text;
