@@ -13,7 +13,7 @@ use stencil_runtime::{Error, Number, Simulation, SystemDef};
 
 use super::beside::Beside;
 use super::card::{Card, Kernel};
-use super::parts::{Parts, parts};
+use super::parts::{PartCosts, parts};
 use super::work::Grid;
 use super::{Protocol, Setup, Timings, report};
 use crate::Failure;
@@ -333,7 +333,7 @@ impl<T: Number> Case<T> {
     }
 
     /// The parts of a step, if they were asked for.
-    fn parts(&self, costs: &[KernelCost]) -> Option<Parts> {
+    fn parts(&self, costs: &[KernelCost]) -> Option<PartCosts> {
         let (times, rates) = self.parts.as_ref()?;
         let simulation = &self.simulation;
         let grid = Grid {
@@ -346,7 +346,7 @@ impl<T: Number> Case<T> {
         let plan = simulation.plan();
         let of_processor = || self.processor.map_or(0.0, |own| own.peak_gflops);
         let peak = rates.map(|rates| rates.peak_flops(T::BYTES) / 1e9);
-        Some(Parts {
+        Some(PartCosts {
             all: parts(&grid, (plan, costs), times),
             roofs: Roofs {
                 peak: peak.unwrap_or_else(of_processor),

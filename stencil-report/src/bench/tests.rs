@@ -12,7 +12,7 @@ use stencil_runtime::backend::cuda::nvrtc::Resources;
 use stencil_runtime::backend::cuda::{Launched, Load};
 
 use super::card::{Card, Kernel};
-use super::parts::{Part, Parts};
+use super::parts::{PartCost, PartCosts};
 use super::report::{BesideResult, Measured, Processor, kernels, notes};
 use super::work::Work;
 use super::{Protocol, Results};
@@ -123,8 +123,8 @@ pub(super) fn on_card(power_w: Option<f64>) -> Measured {
 }
 
 /// Two substeps with a kernel each, a fill of ghost cells, and the time step.
-pub(super) fn parts() -> Parts {
-    let part = |name: &str, computes: &str, substep, work, us: f64| Part {
+pub(super) fn parts() -> PartCosts {
+    let part = |name: &str, computes: &str, substep, work, us: f64| PartCost {
         name: name.into(),
         computes: computes.into(),
         whole: computes.into(),
@@ -143,7 +143,7 @@ pub(super) fn parts() -> Parts {
     };
     let kernel = work(40.0, 100.0, 80.0, 1.0);
     let speeds = work(20.0, 12.0, 32.0, 3.0);
-    Parts {
+    PartCosts {
         all: vec![
             part("time step", "speeds, and the time step", None, speeds, 10.0),
             part(
