@@ -7,7 +7,7 @@ use stencil_runtime::{Engine, Number, SystemDef};
 use crate::smooth::along_axes;
 use crate::{Failure, Picture, Render};
 
-mod beside;
+mod other_program;
 mod card;
 mod case;
 mod names;
@@ -19,7 +19,7 @@ mod shares;
 mod tests;
 mod work;
 
-use beside::Beside;
+use other_program::OtherProgram;
 use case::Case;
 pub(crate) use case::best_and_median;
 pub use report::Measured;
@@ -98,7 +98,7 @@ pub fn measure<T: Number>(
 ) -> Result<Measured, Failure> {
     let mut case = Case::<T>::new(system, setup)?;
     let told = case.told();
-    let mut beside = timings.beside.map(|command| Beside::new(command, told));
+    let mut beside = timings.beside.map(|command| OtherProgram::new(command, told));
     let bare = timings.bare.then(|| case.bare(setup)).transpose()?;
     case.measure(timings, beside.as_mut())?;
     let mut measured = case.result(beside);

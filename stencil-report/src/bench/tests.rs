@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::beside::{Beside, speed};
+use super::other_program::{OtherProgram, speed};
 use super::case::{best_and_median, or_noted};
 use stencil_compiler::cost::Bound;
 use stencil_runtime::MemoryUse;
@@ -229,7 +229,7 @@ fn a_row_is_followed_by_that_of_the_same_without_neighbours() {
 #[cfg(unix)]
 #[test]
 fn a_program_beside_is_timed_and_its_failure_is_told() {
-    let mut good = Beside::new(
+    let mut good = OtherProgram::new(
         "sleep 0.02; echo mpts_per_s = $BENCH_RATE",
         [("BENCH_RATE", "4".to_string())],
     );
@@ -242,11 +242,11 @@ fn a_program_beside_is_timed_and_its_failure_is_told() {
         (Some(4.0), Some(4.0))
     );
 
-    let mut quiet = Beside::new("true", []);
+    let mut quiet = OtherProgram::new("true", []);
     quiet.run().unwrap();
     assert_eq!(quiet.result().best_mpts, None);
 
-    let mut bad = Beside::new("echo first >&2; echo no such mesh >&2; exit 3", []);
+    let mut bad = OtherProgram::new("echo first >&2; echo no such mesh >&2; exit 3", []);
     let message = bad.run().unwrap_err().to_string();
     for expected in [
         "exit 3`",
