@@ -20,7 +20,7 @@ use crate::source::Precision;
 use crate::systems::SystemsArgs;
 use crate::{Ended, explain, output};
 
-mod forms;
+mod formulations;
 
 /// Arguments of `stencil tune`.
 #[derive(Args, Clone, Debug)]
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Ended> {
     for system in args.of.systems()? {
         for precision in &args.of.precision {
             let key = options(args, &system).key(&system, precision.get())?;
-            let (forms, note) = forms::of(args, &plans, &system, &key)?;
+            let (forms, note) = formulations::of(args, &plans, &system, &key)?;
             output::write(out, note.as_bytes())?;
             if args.survey.is_none() && is_there(args, &plans, &forms, &key, out)? {
                 continue;
@@ -144,7 +144,7 @@ fn is_there(
 ) -> Result<bool, Ended> {
     let (name, precision, [x, y, z]) = (&key.system, key.precision.name(), key.cells);
     let what = format!("{name} {precision} {x}x{y}x{z}");
-    match forms::plan(plans, forms, key) {
+    match formulations::plan(plans, forms, key) {
         Some(plan) if !args.again => {
             let line = format!(
                 "{what}: {} million points a second{}, as found before\n",
