@@ -49,7 +49,7 @@ pub struct Model {
     pub doc: Vec<String>,
     /// Number of space dimensions, 1 to 3.
     pub dimension: usize,
-    /// Number of components of its vectors: one for each dimension, or three where they are declared as `vector<3>`.
+    /// Number of components of its vectors: one for each axis, or three if they are declared as `vector<3>`.
     pub components: usize,
     /// Was the system declared `in nd`, for any number of dimensions?
     pub generic: bool,
