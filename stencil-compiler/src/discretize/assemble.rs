@@ -278,7 +278,7 @@ impl<'a> Assembler<'a> {
                 };
                 return self
                     .functions
-                    .halfway_terms(base, (operator, *axis), self.order, c);
+                    .halfway_terms(base, operator, *axis, self.order, c);
             }
             Difference::Outflow { axis, entering } => {
                 let entering = self.function(*entering)?;

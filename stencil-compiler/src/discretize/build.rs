@@ -139,22 +139,18 @@ impl Functions {
 
     fn uniform_expr(&self, value: &Uniform) -> Expr<UniformAtom> {
         let mut builder = Builder::new();
-        let result = self.uniform_ref(value, (&mut builder, &mut BTreeMap::new()));
+        let result = self.uniform_ref(value, &mut builder, &mut BTreeMap::new());
         builder.finish(result)
     }
 
     /// Opaque uniforms that are known are made once, however often one is made of another.
-    fn uniform_ref(
-        &self,
-        value: &Uniform,
-        (b, known): (&mut Builder<UniformAtom>, &mut Known),
-    ) -> Ref {
+    fn uniform_ref(&self, value: &Uniform, b: &mut Builder<UniformAtom>, known: &mut Known) -> Ref {
         let mut sum: Option<Ref> = None;
         for (monomial, c) in &value.0 {
             let mut product: Option<Ref> = None;
             let mut below: Option<Ref> = None;
             for (factor, exponent) in monomial {
-                let atom = self.factor_ref(*factor, (&mut *b, &mut *known));
+                let atom = self.factor_ref(*factor, b, known);
                 for _ in 0..exponent.unsigned_abs() {
                     let side = if *exponent > 0 {
                         &mut product
@@ -189,7 +185,8 @@ impl Functions {
     fn factor_ref(
         &self,
         factor: UniformFactor,
-        (b, known): (&mut Builder<UniformAtom>, &mut Known),
+        b: &mut Builder<UniformAtom>,
+        known: &mut Known,
     ) -> Ref {
         match factor {
             UniformFactor::Param(i) => b.atom(UniformAtom::Param(i)),
@@ -202,9 +199,7 @@ impl Functions {
                     return *known;
                 }
                 let (op, args) = &self.opaque[at];
-                let args = args
-                    .iter()
-                    .map(|a| self.uniform_ref(a, (&mut *b, &mut *known)));
+                let args = args.iter().map(|a| self.uniform_ref(a, b, known));
                 let args: Vec<Ref> = args.collect();
                 let made = b.op(*op, &args);
                 known.insert(at, made);
@@ -299,7 +294,8 @@ impl Functions {
     pub(super) fn halfway_terms(
         &mut self,
         of: FnId,
-        (operator, axis): (&Operator, usize),
+        operator: &Operator,
+        axis: usize,
         order: u32,
         c: &Uniform,
     ) -> Result<Vec<Linear>, Overflow> {
@@ -440,7 +436,7 @@ impl Functions {
                 Some(factor) => (factor, Some(value)),
                 None => (value, None),
             };
-            sum = Some(added(&mut b, sum, (first, second), negative));
+            sum = Some(added(&mut b, sum, first, second, negative));
         }
         let sum = sum.unwrap_or_else(|| b.lit(0.0));
         self.put(name, Def::Point(b.finish(sum)), depth)

@@ -329,11 +329,12 @@ impl<'a> Expander<'a> {
             None => Poly::default(),
             Some((component, negative)) => {
                 let substitution = self.substitution.as_ref();
-                let atom =
-                    match substitution.and_then(|substitution| substitution.states.components.get(*component)) {
-                        Some(state) => state.clone(),
-                        None => self.atoms.state(*component),
-                    };
+                let atom = match substitution
+                    .and_then(|substitution| substitution.states.components.get(*component))
+                {
+                    Some(state) => state.clone(),
+                    None => self.atoms.state(*component),
+                };
                 if *negative { atom.negated() } else { atom }
             }
         };

@@ -21,10 +21,10 @@ mod components;
 pub(crate) mod conserve;
 mod expand;
 mod fluxes;
+mod fractional_steps;
 mod names;
 mod observe;
 pub mod operators;
-mod fractional_steps;
 mod poly;
 mod products;
 mod reciprocals;
@@ -133,7 +133,7 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
     let accumulators: Vec<&Vec<String>> = registers.iter().collect();
     let first = |field: usize| components.of_field(field).first().copied().flatten();
     let bounds = conserve::bounds(model, |field| first(field).map(|(component, _)| component));
-    let mut made = roots.grid_functions(model, &components, expander, (&accumulators, &count))?;
+    let mut made = roots.grid_functions(model, &components, expander, &accumulators, &count)?;
     let repairs = made.rates.split_off(made.rates.len() - counted);
     let mut substeps = Vec::new();
     let rates: Vec<&[FnId]> = made.rates.chunks(made.fields.len().max(1)).collect();
@@ -375,7 +375,8 @@ impl Roots {
         model: &Model,
         components: &Components,
         mut expander: Expander<'_>,
-        (accumulators, count): (&[&Vec<String>], &Option<String>),
+        accumulators: &[&Vec<String>],
+        count: &Option<String>,
     ) -> Result<Made, DiscretizeError> {
         let opaque = expander.atoms.opaque.clone();
         let arrays = components.fields.iter().map(|n| format!("{n}{NEW}"));

@@ -85,7 +85,8 @@ pub fn observe(model: &Model) -> Result<Option<Observation>, DiscretizeError> {
         model,
         &components,
         expander,
-        (&[&names], &None),
+        &[&names],
+        &None,
     )?;
     let values: Vec<FnId> = made.rates;
     let offset = components.fields.len();

@@ -37,8 +37,8 @@ impl Assembler<'_> {
         terms.extend(products);
         let mut sum: Option<Ref> = None;
         for (monomial, c) in terms {
-            let factors = self.factors(monomial, c, b)?;
-            sum = Some(added(b, sum, factors, c.is_negative()));
+            let (x, y) = self.factors(monomial, c, b)?;
+            sum = Some(added(b, sum, x, y, c.is_negative()));
         }
         Ok(sum.unwrap_or_else(|| b.lit(0.0)))
     }
@@ -127,7 +127,8 @@ impl Assembler<'_> {
 pub(super) fn added(
     b: &mut Builder<FnAtom>,
     sum: Option<Ref>,
-    (x, y): (Ref, Option<Ref>),
+    x: Ref,
+    y: Option<Ref>,
     negative: bool,
 ) -> Ref {
     match (sum, y) {

@@ -44,7 +44,7 @@ pub(super) fn emit(
     let reserved: Vec<&str> = functions.iter().map(String::as_str).collect();
     let own = head::reserved(patches, surfaces::has_any(kernel));
     let names = Names::new(kernel, dialect.keywords(), &[&own[..], &reserved].concat())?;
-    let mut printer = Printer::new(kernel, &names, precision, (patches, dialect));
+    let mut printer = Printer::new(kernel, &names, precision, patches, dialect);
     printer.list(&nest(kernel))?;
     let head = printer.head(patches)?;
     let above = head.lines().count();
@@ -140,7 +140,8 @@ impl<'a> Printer<'a> {
         kernel: &'a Kernel,
         names: &'a Names,
         precision: Precision,
-        (patches, dialect): (Patches, &'a dyn Dialect),
+        patches: Patches,
+        dialect: &'a dyn Dialect,
     ) -> Self {
         let (text, line_notes, line_origins) = Default::default();
         let (declared, uses) = (vec![BTreeSet::new()], Uses::default());

@@ -14,8 +14,7 @@ impl Model {
         for equation in &self.equations {
             let mut seen = BTreeSet::new();
             let mut orders = BTreeSet::new();
-            let found = (&mut orders, &mut seen);
-            orders_of(&equation.rhs, (field, 0), &self.lets, found);
+            orders_of(&equation.rhs, field, 0, &self.lets, &mut orders, &mut seen);
             if equation.field == field {
                 own.extend(orders.iter().copied());
             }
@@ -30,9 +29,11 @@ impl Model {
 /// each depth.
 fn orders_of(
     term: &Term,
-    (field, depth): (usize, u32),
+    field: usize,
+    depth: u32,
     lets: &[Let],
-    (orders, seen): (&mut BTreeSet<u32>, &mut BTreeSet<(usize, u32)>),
+    orders: &mut BTreeSet<u32>,
+    seen: &mut BTreeSet<(usize, u32)>,
 ) {
     let inner = match &term.kind {
         TermKind::Field(other) if *other == field => {
@@ -41,7 +42,7 @@ fn orders_of(
         }
         TermKind::Let(at) => {
             if let Some(named) = lets.get(*at).filter(|_| seen.insert((*at, depth))) {
-                orders_of(&named.value, (field, depth), lets, (orders, seen));
+                orders_of(&named.value, field, depth, lets, orders, seen);
             }
             depth
         }
@@ -50,7 +51,7 @@ fn orders_of(
         _ => depth,
     };
     for part in term.parts() {
-        orders_of(part, (field, inner), lets, (&mut *orders, &mut *seen));
+        orders_of(part, field, inner, lets, orders, seen);
     }
 }
 

@@ -20,7 +20,7 @@ impl Term {
     /// Does it differ from cell to cell, directly or in a `let`?
     fn varies(&self, lets: &[Let]) -> bool {
         let mut found = false;
-        self.visit((lets, &mut BTreeSet::new()), &mut |part| {
+        self.visit(lets, &mut BTreeSet::new(), &mut |part| {
             found |= matches!(part.kind, TermKind::Field(_) | TermKind::Source(_));
         });
         found
@@ -30,7 +30,7 @@ impl Term {
     fn multiplies_derivatives(&self, lets: &[Let]) -> bool {
         let one = |a: &Term, b: &Term| a.differentiates(lets) && b.varies(lets);
         let mut found = false;
-        self.visit((lets, &mut BTreeSet::new()), &mut |part| {
+        self.visit(lets, &mut BTreeSet::new(), &mut |part| {
             found |= match &part.kind {
                 TermKind::Mul(a, b) => one(a, b) || one(b, a),
                 TermKind::Div(a, b) => one(a, b),
@@ -50,7 +50,7 @@ impl Term {
             found.nested |= of.differentiates(lets);
             found.products |= of.multiplies_derivatives(lets);
         };
-        self.visit((lets, &mut BTreeSet::new()), &mut |part| match &part.kind {
+        self.visit(lets, &mut BTreeSet::new(), &mut |part| match &part.kind {
             TermKind::Derivative { times, of, .. } => {
                 found.compact |= *times > 1;
                 nests(of, &mut found);

@@ -274,7 +274,7 @@ fn kept(
             Kernel::Last
         }
     };
-    recomputations(algorithm, (place, storing), |id, again| {
+    recomputations(algorithm, place, storing, |id, again| {
         let operations = again * whole_cost(algorithm, id);
         let is_worth_it = operations > least && !is_light(algorithm, id, again);
         if is_worth_it {
@@ -302,7 +302,7 @@ fn is_light(algorithm: &Algorithm, id: FnId, again: u32) -> bool {
 /// storing each would save; those that save most first.
 pub fn recomputed(algorithm: &Algorithm) -> Vec<(String, u32)> {
     let mut all = Vec::new();
-    recomputations(algorithm, (everywhere, Kernel::Last), |id, again| {
+    recomputations(algorithm, everywhere, Kernel::Last, |id, again| {
         let operations = again * whole_cost(algorithm, id);
         all.push((algorithm.function(id).name.clone(), operations));
         false
@@ -324,7 +324,8 @@ enum Kernel {
 /// number of further evaluations, and tells whether the kernel `storing` stores the function.
 fn recomputations(
     algorithm: &Algorithm,
-    (place, storing): (fn(Offset) -> Offset, Kernel),
+    place: fn(Offset) -> Offset,
+    storing: Kernel,
     mut store: impl FnMut(FnId, u32) -> bool,
 ) {
     let roots: BTreeSet<FnId> = algorithm

@@ -54,7 +54,7 @@ impl Faces {
         // Corrected waves that go on sideways stay within the cells that touch theirs.
         let sideways = reconstruction.propagates && model.dimension < 3;
         Some(Faces {
-            number: courant(reconstruction, (tableau, region), smears),
+            number: courant(reconstruction, tableau, region, smears),
             at_once: if is_swept { 1 } else { model.dimension },
             apart: is_swept || sideways,
             smears,
@@ -98,7 +98,8 @@ impl Faces {
 /// fluxes, or the one up to which the limiter keeps means of Euler steps monotone, whichever is larger.
 fn courant(
     reconstruction: &Reconstruction,
-    (tableau, region): (&Tableau, &Region),
+    tableau: &Tableau,
+    region: &Region,
     smears: bool,
 ) -> f64 {
     if reconstruction.propagates {

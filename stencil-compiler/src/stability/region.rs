@@ -29,7 +29,7 @@ impl Region {
             let (start, kept) = (field.clone(), registers.clone());
             let mut new: Vec<Vec<f64>> = Vec::new();
             for combination in substep {
-                let made = combined(combination, (&start, &kept), &new);
+                let made = combined(combination, &start, &kept, &new);
                 match combination.into {
                     Target::Field => field.clone_from(&made),
                     Target::Register(at) => registers[at].clone_from(&made),
@@ -120,7 +120,8 @@ impl Region {
 /// one power less: it is kept multiplied by the step, as each use of it is.
 fn combined(
     combination: &Combination,
-    (field, registers): (&[f64], &[Vec<f64>]),
+    field: &[f64],
+    registers: &[Vec<f64>],
     new: &[Vec<f64>],
 ) -> Vec<f64> {
     let mut sum: Vec<f64> = Vec::new();

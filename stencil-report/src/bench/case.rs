@@ -11,8 +11,8 @@ use stencil_runtime::backend::cuda::{Cache, Load, PartTime, Sensors};
 use stencil_runtime::bench::{self, BURST, Peak, Stream, Sustained, peak, stream};
 use stencil_runtime::{Error, Number, Simulation, SystemDef};
 
-use super::other_program::OtherProgram;
 use super::card::{Card, Kernel};
+use super::other_program::OtherProgram;
 use super::parts::{PartCosts, parts};
 use super::work::Grid;
 use super::{Protocol, Setup, Timings, report};

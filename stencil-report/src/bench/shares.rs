@@ -173,7 +173,12 @@ fn times(results: &[&Measured]) -> Scene {
         color: at,
     });
     let mut bars: Vec<Bar> = steps.collect();
-    let parts = |result: &Measured| result.parts.as_ref().map_or(Vec::new(), PartCosts::together);
+    let parts = |result: &Measured| {
+        result
+            .parts
+            .as_ref()
+            .map_or(Vec::new(), PartCosts::together)
+    };
     // Bars beside those of steps are of one step, too.
     let at_once = |at: usize| results[at].parts.as_ref().map_or(1, |own| own.steps) as f64;
     let all: Vec<Vec<Together>> = results.iter().map(|r| parts(r)).collect();

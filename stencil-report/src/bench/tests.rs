@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::other_program::{OtherProgram, speed};
 use super::case::{best_and_median, or_noted};
+use super::other_program::{OtherProgram, speed};
 use stencil_compiler::cost::Bound;
 use stencil_runtime::MemoryUse;
 use stencil_runtime::backend::cuda::nvrtc::Resources;

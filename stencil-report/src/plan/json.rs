@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 use stencil_compiler::schedule::text::{placement_words, print, print_blocking};
 
+use super::alternatives;
 use super::candidates::Candidate;
 use super::cuts::{Cut, Side};
 use super::declared::Declared;
 use super::diff;
 use super::report::{Entry, Kernel, Planned, Report};
-use super::alternatives;
 
 /// Everything.
 pub(super) fn report(report: &Report<'_>) -> Value {

@@ -3,11 +3,11 @@
 use stencil_compiler::diag::counted;
 use stencil_compiler::schedule::text::{of_all_kernels, placement_words, print_blocking};
 
+use super::alternatives;
 use super::cuts::Cut;
 use super::declared::Declared;
 use super::diff;
 use super::report::{Entry, Kernel, Planned, Report};
-use super::alternatives;
 use super::tree::Tree;
 use crate::explain::equations;
 use crate::explain::schedules::{by_placement, threads, triple};

@@ -3,7 +3,7 @@
 
 use stencil_compiler::algorithm::{Offset, StateId};
 use stencil_compiler::discretize::discretize;
-use stencil_compiler::stability::{self, About, SplitLaw, Axes, State, Symbol};
+use stencil_compiler::stability::{self, About, Axes, SplitLaw, State, Symbol};
 
 use super::Simulation;
 use super::stable::{Around, Strictest};

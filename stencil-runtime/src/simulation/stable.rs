@@ -6,7 +6,7 @@ use ndarray::ArrayView3;
 use stencil_compiler::algorithm::{Algorithm, Offset, StateId};
 use stencil_compiler::discretize::discretize;
 use stencil_compiler::model::Model;
-use stencil_compiler::stability::{self, About, SplitLaw, Axes, Linear, State, Symbol};
+use stencil_compiler::stability::{self, About, Axes, Linear, SplitLaw, State, Symbol};
 
 use super::{Pace, Sampled, Simulation};
 use crate::error::Unstable;

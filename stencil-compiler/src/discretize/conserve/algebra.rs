@@ -3,8 +3,8 @@
 use super::half;
 use crate::diag::Span;
 use crate::discretize::expand::{Expander, Result, overflow};
-use crate::discretize::names::Label;
 use crate::discretize::fractional_steps::share;
+use crate::discretize::names::Label;
 use crate::discretize::poly::{Poly, Uniform, UniformFactor};
 use crate::expr::{Op, Rational};
 use crate::model::Sweep;

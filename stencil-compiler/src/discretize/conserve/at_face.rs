@@ -93,8 +93,8 @@ impl Law<'_> {
         }
         let [below, above] = own;
         Ok([
-            self.star(expander, at_face, below, &one, (axis, "below"))?,
-            self.star(expander, at_face, above, &one, (axis, "above"))?,
+            self.star(expander, at_face, below, &one, axis, "below")?,
+            self.star(expander, at_face, above, &one, axis, "above")?,
         ])
     }
 
@@ -105,7 +105,8 @@ impl Law<'_> {
         at_face: &AtFace,
         own: &States,
         one: &[(usize, Poly)],
-        (axis, word): (usize, &str),
+        axis: usize,
+        word: &str,
     ) -> Result<Stop> {
         let label = format!("{}_{word}", AXES[axis]);
         let mut states = own.clone();
@@ -113,7 +114,10 @@ impl Law<'_> {
             states.components[*component] = value.clone();
         }
         let recomputed = expander.in_states(&states, &label, |expander| {
-            let values = at_face.recomputed.iter().map(|(_, value)| expander.term(value));
+            let values = at_face
+                .recomputed
+                .iter()
+                .map(|(_, value)| expander.term(value));
             values.collect::<Result<Vec<_>>>()
         })?;
         for ((variable, _), values) in at_face.recomputed.iter().zip(recomputed) {
@@ -164,7 +168,7 @@ impl Law<'_> {
         for (((cell, own), star), word) in cells.into_iter().zip(own).zip(stars).zip(SIDES) {
             let stops = [self.stop(at_face, cell), self.stop(at_face, own), star];
             let of = &mut Algebra { expander, span };
-            paths.push(self.path(of, at_face, stops, (axis, word))?);
+            paths.push(self.path(of, at_face, stops, axis, word)?);
         }
         let of = &mut Algebra { expander, span };
         let mut all = Vec::new();
@@ -218,7 +222,8 @@ impl Law<'_> {
         of: &mut Algebra<'_, '_>,
         at_face: &AtFace,
         stops: [Stop; 3],
-        (axis, word): (usize, &str),
+        axis: usize,
+        word: &str,
     ) -> Result<Vec<Poly>> {
         let mut sums = vec![Poly::default(); self.components_conserved().len()];
         for (at, (field, _)) in at_face.fields.iter().enumerate() {

@@ -40,7 +40,7 @@ impl Law<'_> {
             let term = |expander: &mut Expander<'_>| expander.term(variable);
             let back = expander.in_states(&states, "back", term)?;
             for (there, back) in entries.iter().zip(&back) {
-                self.check_equal((&expander, &ranges), (what, variable), [there, back])?;
+                self.check_equal(&expander, &ranges, what, variable, [there, back])?;
             }
         }
         Ok(())
@@ -94,13 +94,13 @@ impl Law<'_> {
             let own = term(&mut expander, &states, "anew", variable)?;
             let recomputed = term(&mut expander, &states, "anew", value)?;
             for (before, after) in own.iter().zip(&recomputed) {
-                self.check_equal((&expander, &ranges), ("face", variable), [before, after])?;
+                self.check_equal(&expander, &ranges, "face", variable, [before, after])?;
             }
             let changed = term(&mut expander, &shared, "shared", value)?;
             let same = own.iter().zip(&changed);
             if same
                 .into_iter()
-                .all(|both| alike((&expander, &ranges), both))
+                .all(|(own, changed)| alike(&expander, &ranges, own, changed))
             {
                 return Err(self.unchanged(at_face, variable, value));
             }
@@ -198,15 +198,17 @@ impl Law<'_> {
     /// Compares at points where both have values.
     fn check_equal(
         &self,
-        tried: (&Expander<'_>, &[Ranged]),
-        (what, variable): (&str, &Term),
+        expander: &Expander<'_>,
+        ranges: &[Ranged],
+        what: &str,
+        variable: &Term,
         [there, back]: [&Poly; 2],
     ) -> Result<()> {
         let other = |point: &mut Point<'_, '_>| {
             let [before, after] = [there, back].map(|poly| point.value(poly));
             differ(before, after).then_some((before, after))
         };
-        let Some((before, after)) = points(tried).iter_mut().find_map(other) else {
+        let Some((before, after)) = points(expander, ranges).iter_mut().find_map(other) else {
             return Ok(());
         };
         let name = name_of(self.model, variable);
@@ -229,7 +231,7 @@ struct Ranged {
 }
 
 /// Points at which all values with a range are in it; fewer than [`POINTS`] if few of those drawn are.
-fn points<'p, 'a>((expander, ranges): (&'p Expander<'a>, &[Ranged])) -> Vec<Point<'p, 'a>> {
+fn points<'p, 'a>(expander: &'p Expander<'a>, ranges: &[Ranged]) -> Vec<Point<'p, 'a>> {
     let in_ranges = |point: &mut Point<'_, '_>| {
         ranges.iter().all(|Ranged { of, bound }| {
             let (comparison, bound) = bound;
@@ -250,8 +252,8 @@ fn differ(before: f64, after: f64) -> bool {
 }
 
 /// Are two values the same at all points where both are finite?
-fn alike(tried: (&Expander<'_>, &[Ranged]), (own, changed): (&Poly, &Poly)) -> bool {
-    points(tried).iter_mut().all(|point| {
+fn alike(expander: &Expander<'_>, ranges: &[Ranged], own: &Poly, changed: &Poly) -> bool {
+    points(expander, ranges).iter_mut().all(|point| {
         let [before, after] = [own, changed].map(|poly| point.value(poly));
         !differ(before, after)
     })

@@ -60,7 +60,7 @@ impl Law<'_> {
         let label = format!("{}_{label}", AXES[axis]);
         let fluxes = self.fluxes(of.expander, states, axis, &label)?;
         let [flow, sound] = match &self.waves {
-            Some(waves) => self.flow_and_sound(of.expander, waves, states, (axis, &label))?,
+            Some(waves) => self.flow_and_sound(of.expander, waves, states, axis, &label)?,
             None => [Poly::default(), Poly::default()],
         };
         // Without sound, all is carried with the flow.

@@ -17,6 +17,7 @@ mod algebra;
 mod at_face;
 mod average;
 mod bounds;
+mod check_round_trip;
 mod families;
 mod fluxes;
 pub(crate) mod limiters;
@@ -29,11 +30,10 @@ mod sample;
 mod spectrum;
 mod states;
 mod tangent;
+mod terms;
 #[cfg(test)]
 mod tests;
-mod check_round_trip;
 mod waves;
-mod terms;
 
 use algebra::Algebra;
 use at_face::Through;
@@ -90,7 +90,7 @@ pub(super) fn rates(
             }
             error
         })?;
-        let repaired = lower.repair(expander, (&law, through), rest)?;
+        let repaired = lower.repair(expander, &law, through, rest)?;
         through = repaired.through;
         let lost = law.conserved().next();
         for mark in repaired.marks {
@@ -241,9 +241,10 @@ impl<'a> Law<'a> {
         let propagated = propagated?;
         let fluxes = match self.model.scheme.sweep {
             Sweep::Unsplit => self.sideways(expander, &propagated)?,
-            Sweep::Dimensional | Sweep::Strang => {
-                propagated.into_iter().map(|propagated| propagated.fluxes).collect()
-            }
+            Sweep::Dimensional | Sweep::Strang => propagated
+                .into_iter()
+                .map(|propagated| propagated.fluxes)
+                .collect(),
         };
         let plain = |fluxes: Vec<Poly>| fluxes.into_iter().map(Through::plain).collect();
         Ok(fluxes.into_iter().map(plain).collect())
@@ -262,16 +263,16 @@ impl<'a> Law<'a> {
             None => {
                 let [below, above] = own;
                 [
-                    self.side(expander, (below, of_below), axis, "upper", 0)?,
-                    self.side(expander, (above, of_above), axis, "lower", 1)?,
+                    self.side(expander, below, of_below, axis, "upper", 0)?,
+                    self.side(expander, above, of_above, axis, "lower", 1)?,
                 ]
             }
             Some(at_face) => {
                 let own = self.seen_from_below(expander, own, axis);
                 let [below, above] = self.meet(expander, at_face, own, axis)?;
                 [
-                    self.side(expander, (below, None), axis, "below", 0)?,
-                    self.side(expander, (above, None), axis, "above", 0)?,
+                    self.side(expander, below, None, axis, "below", 0)?,
+                    self.side(expander, above, None, axis, "above", 0)?,
                 ]
             }
         };
@@ -292,7 +293,8 @@ impl<'a> Law<'a> {
     fn side(
         &self,
         expander: &mut Expander<'_>,
-        (states, fluxes): (States, Option<Vec<Poly>>),
+        states: States,
+        fluxes: Option<Vec<Poly>>,
         axis: usize,
         label: &str,
         ahead: i32,
@@ -304,12 +306,12 @@ impl<'a> Law<'a> {
         };
         let waves = match &self.waves {
             None => None,
-            Some(waves) => Some(self.speeds(expander, waves, &states, (axis, &label))?),
+            Some(waves) => Some(self.speeds(expander, waves, &states, axis, &label)?),
         };
         let knows = self.solver.row.needs == Needs::Contact;
         let contact = match self.waves.as_ref().filter(|_| knows) {
             None => None,
-            Some(waves) => self.contact(expander, waves, &states, (axis, &label))?,
+            Some(waves) => self.contact(expander, waves, &states, axis, &label)?,
         };
         let weighed = match (self.solver.row.needs, self.model.scheme.average) {
             (Needs::Nothing | Needs::Speeds, _) => Vec::new(),
@@ -338,7 +340,8 @@ impl<'a> Law<'a> {
         expander: &mut Expander<'_>,
         waves: &Waves,
         states: &States,
-        (axis, label): (usize, &str),
+        axis: usize,
+        label: &str,
     ) -> Result<[Poly; 2]> {
         expander.in_states(states, label, |expander| {
             let mut along = |speed: &Option<Term>, name: &str| -> Result<Poly> {
@@ -360,9 +363,10 @@ impl<'a> Law<'a> {
         expander: &mut Expander<'_>,
         waves: &Waves,
         states: &States,
-        (axis, label): (usize, &str),
+        axis: usize,
+        label: &str,
     ) -> Result<[Poly; 2]> {
-        let [flow, sound] = self.flow_and_sound(expander, waves, states, (axis, label))?;
+        let [flow, sound] = self.flow_and_sound(expander, waves, states, axis, label)?;
         let mut bound = |name: &str, sound: &Poly| {
             let speed = flow.plus(sound).map_err(overflow(waves.span))?;
             Ok(expander.atoms.name(format!("{name}_{label}"), speed))

@@ -68,7 +68,8 @@ impl Law<'_> {
     pub(super) fn repair(
         &self,
         expander: &mut Expander<'_>,
-        (high, mut through): (&Law<'_>, Vec<Vec<Through>>),
+        high: &Law<'_>,
+        mut through: Vec<Vec<Through>>,
         rest: &[Poly],
     ) -> Result<Repaired> {
         let still = rest.iter().all(|rate| rate.0.is_empty());
@@ -80,14 +81,14 @@ impl Law<'_> {
             let mut repaired = Poly::default();
             for axis in axes {
                 let mark;
-                let high = (high, &through[*axis][..]);
-                (mark, through[*axis]) = self.at_upper_face(expander, high, *axis, axes.len())?;
+                (mark, through[*axis]) =
+                    self.at_upper_face(expander, high, &through[*axis], *axis, axes.len())?;
                 repaired = repaired.plus(&mark).map_err(overflow(span))?;
             }
             let of = &mut Algebra { expander, span };
             let axis = axes.first().copied().unwrap_or(through.len());
-            let states = self.after(of, &through, (part, rest))?;
-            let states = self.rounded_back(of, states, &through, (part, rest))?;
+            let states = self.after(of, &through, part, rest)?;
+            let states = self.rounded_back(of, states, &through, part, rest)?;
             let label = format!("step_{}", AXES.get(axis).unwrap_or(&"rest"));
             let outside = self.outside(of, &states, &label)?;
             // The root of -1 is NaN, and that of -0, which is added to a rate, changes none of its bits.
@@ -107,7 +108,8 @@ impl Law<'_> {
     fn at_upper_face(
         &self,
         expander: &mut Expander<'_>,
-        (law, high): (&Law<'_>, &[Through]),
+        law: &Law<'_>,
+        high: &[Through],
         axis: usize,
         axes: usize,
     ) -> Result<(Poly, Vec<Through>)> {
@@ -125,7 +127,7 @@ impl Law<'_> {
         let low = self.through(face.algebra.expander, low, axis)?;
         let cells = self.cells_at(&mut face)?;
         for ((side, word), cell) in ["below", "above"].into_iter().enumerate().zip(&cells) {
-            let states = self.by_face(&mut face, cell, high, (side, word), axes)?;
+            let states = self.by_face(&mut face, cell, high, side, word, axes)?;
             let label = format!("{}_{word}", AXES[axis]);
             marks.push(self.outside(&mut face.algebra, &states, &label)?);
         }
@@ -161,7 +163,8 @@ impl Law<'_> {
         face: &mut Face<'_, '_, '_>,
         own: &CellState,
         through: &[Through],
-        (side, word): (usize, &str),
+        side: usize,
+        word: &str,
         axes: usize,
     ) -> Result<States> {
         let (axis, of) = (face.axis, &mut face.algebra);
@@ -217,7 +220,8 @@ impl Law<'_> {
         &self,
         of: &mut Algebra<'_, '_>,
         through: &[Vec<Through>],
-        (part, rest): (&FractionalStep, &[Poly]),
+        part: &FractionalStep,
+        rest: &[Poly],
     ) -> Result<States> {
         let fields = 0..self.components.fields.len();
         let mut states = States {

@@ -45,31 +45,31 @@ type Result<T> = std::result::Result<T, Refused>;
 impl Quotient {
     /// The quotient that a polynomial is when names and divisions are written out.
     pub(super) fn of(poly: &Poly, atoms: &Atoms) -> Result<Quotient> {
-        Quotient::of_known(poly, (atoms, &mut BTreeMap::new()))
+        Quotient::of_known(poly, atoms, &mut BTreeMap::new())
     }
 
     /// The same, with atoms that are known already.
-    fn of_known(poly: &Poly, (atoms, known): (&Atoms, &mut Known)) -> Result<Quotient> {
+    fn of_known(poly: &Poly, atoms: &Atoms, known: &mut Known) -> Result<Quotient> {
         let mut sum = Quotient::whole(Poly::default());
         for (monomial, c) in &poly.0 {
             let mut product = Quotient::whole(Poly::uniform(atoms.written_out(c)?));
             for atom in monomial {
-                product = product.times(&Quotient::of_atom(*atom, (atoms, &mut *known))?)?;
+                product = product.times(&Quotient::of_atom(*atom, atoms, known)?)?;
             }
             sum = sum.plus(&product)?;
         }
         Ok(sum)
     }
 
-    fn of_atom(atom: AtomId, (atoms, known): (&Atoms, &mut Known)) -> Result<Quotient> {
+    fn of_atom(atom: AtomId, atoms: &Atoms, known: &mut Known) -> Result<Quotient> {
         if let Some(known) = known.get(&atom) {
             return Ok(known.clone());
         }
         let found = match atoms.get(atom) {
-            Atom::Named(at) => Quotient::of_known(&atoms.named[*at].1, (atoms, &mut *known))?,
+            Atom::Named(at) => Quotient::of_known(&atoms.named[*at].1, atoms, known)?,
             Atom::Call(Op::Div, parts) => {
-                let above = Quotient::of_known(&parts[0], (atoms, &mut *known))?;
-                let below = Quotient::of_known(&parts[1], (atoms, &mut *known))?;
+                let above = Quotient::of_known(&parts[0], atoms, known)?;
+                let below = Quotient::of_known(&parts[1], atoms, known)?;
                 Quotient {
                     above: product(&above.above, &below.below)?,
                     below: product(&above.below, &below.above)?,

@@ -53,7 +53,8 @@ impl Law<'_> {
         of: &mut Algebra<'_, '_>,
         mut states: States,
         through: &[Vec<Through>],
-        (part, rest): (&FractionalStep, &[Poly]),
+        part: &FractionalStep,
+        rest: &[Poly],
     ) -> Result<States> {
         for range in &self.model.ranges {
             let (Some(field), Some((op, bound))) = (field_of(range), closed(range)) else {
@@ -62,7 +63,7 @@ impl Law<'_> {
             let Some((_, component)) = self.components_of(field).next() else {
                 continue;
             };
-            let lost = self.lost_digits(of, component, through, (part, rest))?;
+            let lost = self.lost_digits(of, component, through, part, rest)?;
             let bound = Poly::uniform(Uniform::number(bound));
             let value = states.components[component].clone();
             let kept = of.op(op, &[&value, &bound]);
@@ -88,7 +89,8 @@ impl Law<'_> {
         of: &mut Algebra<'_, '_>,
         component: usize,
         through: &[Vec<Through>],
-        (part, rest): (&FractionalStep, &[Poly]),
+        part: &FractionalStep,
+        rest: &[Poly],
     ) -> Result<Poly> {
         let name = &self.components.fields[component];
         let own = of.expander.atoms.state(component);

@@ -140,7 +140,7 @@ impl Law<'_> {
         };
         let declared = match waves {
             None => None,
-            Some(waves) => Some(self.flow_and_sound(expander, waves, &states, (axis, "form"))?),
+            Some(waves) => Some(self.flow_and_sound(expander, waves, &states, axis, "form")?),
         };
         let fluxes = self.fluxes(expander, &states, axis, "form")?;
         let conserved = self.components_conserved();

@@ -126,7 +126,7 @@ impl<'d> Tangent<'d> {
         if changes.iter().all(|change| change.0.is_empty()) {
             return Ok(Poly::default());
         }
-        change(algebra, op, (parts, &changes), value)
+        change(algebra, op, parts, &changes, value)
     }
 }
 
@@ -134,7 +134,8 @@ impl<'d> Tangent<'d> {
 fn change(
     of: &mut Algebra<'_, '_>,
     op: Op,
-    (parts, changes): (&[Poly], &[Poly]),
+    parts: &[Poly],
+    changes: &[Poly],
     value: &Poly,
 ) -> Result<Poly> {
     let (a, da) = (&parts[0], &changes[0]);

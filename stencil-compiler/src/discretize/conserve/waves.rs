@@ -25,7 +25,11 @@ pub(super) struct Propagation {
 
 impl Law<'_> {
     /// The fluxes and fluctuations at a face, from the flux of a solver that splits jumps.
-    pub(super) fn propagate(&self, face: &mut Face<'_, '_, '_>, solved: Vec<Poly>) -> Result<Propagation> {
+    pub(super) fn propagate(
+        &self,
+        face: &mut Face<'_, '_, '_>,
+        solved: Vec<Poly>,
+    ) -> Result<Propagation> {
         let corrections = self.corrections(face)?;
         let label = format!("{}_between", AXES[face.axis]);
         let between = self.between(&mut face.algebra, face.sides.each_ref(), &label)?;

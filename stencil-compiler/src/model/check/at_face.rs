@@ -48,7 +48,9 @@ pub(super) fn resolve<'a>(
             None => found.fields.extend(shared(scope, system, item)),
             Some(_) => {
                 let primitives = primitives.as_ref().and_then(Option::as_ref);
-                found.recomputed.extend(recomputed(scope, system, primitives, item));
+                found
+                    .recomputed
+                    .extend(recomputed(scope, system, primitives, item));
             }
         }
     }
@@ -203,7 +205,9 @@ impl Model {
         let is_free = |field: usize| self.flux_of(field).is_none();
         for (i, (variable, value)) in at_face.recomputed.iter().enumerate() {
             let is_it = |other: &Term| other.kind == variable.kind;
-            let again = at_face.recomputed[..i].iter().any(|(other, _)| is_it(other));
+            let again = at_face.recomputed[..i]
+                .iter()
+                .any(|(other, _)| is_it(other));
             let own = at_face.fields.iter();
             let shares = own.map(|(field, _)| TermKind::Field(*field));
             let twice = again || shares.into_iter().any(|kind| kind == variable.kind);

@@ -17,7 +17,9 @@ pub(super) struct Conflict {
 impl Scheme {
     /// The reason why the settings do not go together, if they do not.
     pub(super) fn conflict(&self) -> Option<Conflict> {
-        let conflict = self.conflict_of_waves().or_else(|| self.conflict_of_fluxes());
+        let conflict = self
+            .conflict_of_waves()
+            .or_else(|| self.conflict_of_fluxes());
         conflict.or_else(|| self.conflict_of_average())
     }
 

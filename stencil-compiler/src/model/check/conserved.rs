@@ -54,7 +54,7 @@ impl Term {
     /// Does it take a derivative, directly or in a `let`?
     pub(crate) fn differentiates(&self, lets: &[Let]) -> bool {
         let mut found = false;
-        self.visit((lets, &mut BTreeSet::new()), &mut |part| match &part.kind {
+        self.visit(lets, &mut BTreeSet::new(), &mut |part| match &part.kind {
             TermKind::Derivative { .. } => found = true,
             TermKind::Call(function, _) => found |= function.differentiates(),
             _ => {}
@@ -74,13 +74,14 @@ pub(super) fn flowing(rank: Rank) -> Option<Rank> {
 
 /// The part of a term that has no value at a face, directly or in a `let`, and its place.
 pub(super) fn beside_faces(term: &Term, lets: &[Let]) -> Option<(&'static str, Span)> {
-    beside_faces_but(term, (lets, &mut BTreeSet::new()))
+    beside_faces_but(term, lets, &mut BTreeSet::new())
 }
 
 /// The same without the `let`s that were visited.
 fn beside_faces_but(
     term: &Term,
-    (lets, seen): (&[Let], &mut BTreeSet<usize>),
+    lets: &[Let],
+    seen: &mut BTreeSet<usize>,
 ) -> Option<(&'static str, Span)> {
     let found = match &term.kind {
         TermKind::Derivative { .. } => Some("a derivative"),
@@ -88,7 +89,7 @@ fn beside_faces_but(
         TermKind::Source(_) => Some("a source"),
         TermKind::Let(i) => {
             let named = lets.get(*i).filter(|_| seen.insert(*i));
-            let named = named.and_then(|l| beside_faces_but(&l.value, (lets, &mut *seen)));
+            let named = named.and_then(|l| beside_faces_but(&l.value, lets, seen));
             named.map(|(what, _)| what)
         }
         _ => None,
@@ -96,7 +97,7 @@ fn beside_faces_but(
     let own = found.map(|what| (what, term.span));
     own.or_else(|| {
         let mut parts = term.parts().into_iter();
-        parts.find_map(|part| beside_faces_but(part, (lets, &mut *seen)))
+        parts.find_map(|part| beside_faces_but(part, lets, seen))
     })
 }
 

@@ -24,8 +24,8 @@ impl Scope<'_> {
             };
             bounds.push((*comparison, bound));
             if let (Some(value), Some(ast)) = (&value, default) {
-                let bound = (*comparison, to_f64(&bound), *span);
-                self.within((*value, ast.span), bound, &item.name);
+                let bound = to_f64(&bound);
+                self.within(*value, ast.span, *comparison, bound, *span, &item.name);
             }
         }
         Param {
@@ -40,8 +40,11 @@ impl Scope<'_> {
     /// Reports a default that breaks a bound.
     fn within(
         &mut self,
-        (value, at): (f64, Span),
-        (comparison, bound, bound_at): (Comparison, f64, Span),
+        value: f64,
+        at: Span,
+        comparison: Comparison,
+        bound: f64,
+        bound_at: Span,
         name: &Name,
     ) {
         if comparison.holds(&value, &bound) {

@@ -131,8 +131,8 @@ fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: 
             None => unknown(value, "choice of states", &names, diagnostics),
         }
     }
-    let own = (solver.name, solver.parameter, solver.averages());
-    scheme.riemann_parameter = parameter(own, setting, diagnostics);
+    let (name, own) = (solver.name, solver.parameter);
+    scheme.riemann_parameter = parameter(name, own, solver.averages(), setting, diagnostics);
     let given = |kind: &str| system.wave_speeds.iter().any(|part| part.kind.text == kind);
     let missing: Vec<&str> = ["flow", "density", "pressure"]
         .into_iter()
@@ -159,7 +159,9 @@ fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: 
 /// `<fix = 0.1>` behind a name, which may have this parameter and a choice of states; `None` without it, or after an
 /// error.
 fn parameter(
-    (name, parameter, averages): (&str, Option<&Parameter>, bool),
+    name: &str,
+    parameter: Option<&Parameter>,
+    averages: bool,
     setting: &Setting,
     diagnostics: &mut Diagnostics,
 ) -> Option<Rational> {
@@ -207,7 +209,7 @@ fn reconstruction(scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diag
     scheme.reconstruct_parameter = None;
     if made.parameter.is_some() {
         scheme.reconstruct_parameter =
-            parameter((made.name, made.parameter, false), setting, diagnostics);
+            parameter(made.name, made.parameter, false, setting, diagnostics);
         return;
     }
     for (i, (key, value)) in setting.arguments.iter().enumerate() {

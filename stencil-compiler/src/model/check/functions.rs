@@ -178,7 +178,7 @@ impl Terms<'_, '_> {
                     body,
                 } => {
                     let test = until.as_ref();
-                    self.repeat((index, *from..*to), *span, test, body)?;
+                    self.repeat(index, *from..*to, *span, test, body)?;
                 }
             }
         }
@@ -199,14 +199,15 @@ impl Terms<'_, '_> {
     }
 
     pub(super) fn declare(&mut self, name: &Name, value: Term, mutable: bool) -> Option<()> {
-        self.declare_within(name, (value, None), mutable)
+        self.declare_within(name, value, None, mutable)
     }
 
     /// The same for a value that may come out of a loop.
     pub(super) fn declare_within(
         &mut self,
         name: &Name,
-        (value, within): (Term, Option<Iterations>),
+        value: Term,
+        within: Option<Iterations>,
         mutable: bool,
     ) -> Option<()> {
         if let Some(problem) = names::local_problem(&name.text) {

@@ -33,7 +33,8 @@ impl Terms<'_, '_> {
     /// Unrolls a loop; the index is a number, and names that the body declares end with it.
     pub(super) fn repeat(
         &mut self,
-        (index, range): (&Name, Range<i64>),
+        index: &Name,
+        range: Range<i64>,
         span: Span,
         until: Option<&Ast>,
         body: &[Statement],
@@ -55,13 +56,13 @@ impl Terms<'_, '_> {
             self.declare(index, Term::integer(i128::from(i), index.span), false)?;
             self.run(body)?;
             if let Some(test) = until {
-                held = Some(self.tested(test, held, (&before, &assigned))?);
+                held = Some(self.tested(test, held, &before, &assigned)?);
             }
             let outside = |name: &String| before.contains_key(name);
             self.locals.known.retain(|name, _| outside(name));
         }
         match held {
-            Some(held) => self.unless_held(&held, (&start, &assigned), most),
+            Some(held) => self.unless_held(&held, &start, &assigned, most),
             None => Some(()),
         }
     }
@@ -86,7 +87,7 @@ impl Terms<'_, '_> {
     }
 
     /// The former names that are among the assigned ones, with their present values.
-    fn changed(&self, (before, assigned): (&Values, &BTreeSet<&str>)) -> Vec<(String, Term)> {
+    fn changed(&self, before: &Values, assigned: &BTreeSet<&str>) -> Vec<(String, Term)> {
         let names = before.keys().filter(|name| assigned.contains(&name[..]));
         let now = names.filter_map(|name| {
             let local = self.locals.known.get(name)?;
@@ -101,13 +102,14 @@ impl Terms<'_, '_> {
         &mut self,
         test: &Ast,
         held: Option<Term>,
-        (before, assigned): (&Values, &BTreeSet<&str>),
+        before: &Values,
+        assigned: &BTreeSet<&str>,
     ) -> Option<Term> {
         let now = self.truth(test)?;
         let Some(held) = held else {
             return self.named_within("held", now, None);
         };
-        for (name, value) in self.changed((before, assigned)) {
+        for (name, value) in self.changed(before, assigned) {
             let old = self.scope.repeated(before.get(&name)?, value.span)?;
             let held = self.scope.repeated(&held, test.span)?;
             self.replace(&name, Term::choice(held, old, value), None)?;
@@ -120,7 +122,8 @@ impl Terms<'_, '_> {
     fn unless_held(
         &mut self,
         held: &Term,
-        (start, assigned): (&Values, &BTreeSet<&str>),
+        start: &Values,
+        assigned: &BTreeSet<&str>,
         most: u64,
     ) -> Option<()> {
         let components = self.scope.components;
@@ -128,7 +131,7 @@ impl Terms<'_, '_> {
             function: self.locals.function.clone(),
             most: u32::try_from(most).ok()?,
         };
-        for (name, value) in self.changed((start, assigned)) {
+        for (name, value) in self.changed(start, assigned) {
             let held = self.scope.repeated(held, value.span)?;
             let lost = Term::no_number(value.rank, components, value.span);
             let value = Term::choice(held, value, lost);
@@ -172,7 +175,7 @@ impl Model {
         let solved = solver.iter().flat_map(|solver| &solver.values);
         let all = self.evaluated().into_iter();
         for term in all.chain(solved.map(|line| &line.value)) {
-            term.visit((&lets, &mut seen), &mut |_| {});
+            term.visit(&lets, &mut seen, &mut |_| {});
         }
         let of_loop = |at: &usize| lets.get(*at).is_some_and(|named| named.within.is_some());
         let found = seen.into_iter().filter(of_loop).collect();

@@ -7,6 +7,7 @@ mod at_face;
 mod build;
 pub(super) mod calls;
 mod conditions;
+mod conflicts;
 mod conserved;
 mod constants;
 mod extents;
@@ -14,8 +15,8 @@ mod faces;
 mod functions;
 mod invariants;
 mod loops;
-mod conflicts;
 pub(super) mod names;
+mod observables;
 mod primitives;
 mod ranges;
 mod ranks;
@@ -28,7 +29,6 @@ mod terms;
 #[cfg(test)]
 mod tests;
 mod tolerances;
-mod observables;
 mod widths;
 
 pub(super) use build::PI;

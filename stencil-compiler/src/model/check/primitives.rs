@@ -96,16 +96,16 @@ fn variables<'a>(
     let complete = scope.errors() == errors;
     let mut conserved: Vec<FromPrimitives> = Vec::new();
     for item in follow {
-        let followed = followed(scope, (system, block), item);
+        let followed = followed(scope, system, block, item);
         if let Some(followed) = &followed
             && complete
         {
-            only_variables(scope, (system, block), &variables, followed);
+            only_variables(scope, system, block, &variables, followed);
         }
         conserved.extend(followed);
     }
     if complete && scope.errors() == errors {
-        without_way_back(scope, (system, block), &variables, &conserved);
+        without_way_back(scope, system, block, &variables, &conserved);
     }
     conserved.sort_by_key(|followed| followed.field);
     let found = Primitives {
@@ -169,7 +169,8 @@ fn variable(scope: &mut Scope<'_>, block: Block<'_>, item: &VariableItem) -> Opt
 /// A conserved field and its value.
 fn followed<'a>(
     scope: &mut Scope<'a>,
-    (system, block): (&'a System, Block<'a>),
+    system: &'a System,
+    block: Block<'a>,
     item: &'a VariableItem,
 ) -> Option<FromPrimitives> {
     let value = item.value.as_ref();
@@ -203,7 +204,8 @@ fn is_shared(system: &System, block: Block<'_>, name: &str) -> bool {
 /// Reports conserved fields that a value is made of, other than by the variables.
 fn only_variables(
     scope: &mut Scope<'_>,
-    (system, block): (&System, Block<'_>),
+    system: &System,
+    block: Block<'_>,
     variables: &[Term],
     followed: &FromPrimitives,
 ) {
@@ -235,13 +237,14 @@ pub(super) fn beside_primitives(
     variables: &[Term],
     is_free: &dyn Fn(usize) -> bool,
 ) -> Option<(usize, Span)> {
-    beside_but(term, (lets, &mut BTreeSet::new()), variables, is_free)
+    beside_but(term, lets, &mut BTreeSet::new(), variables, is_free)
 }
 
 /// The same without the `let`s that were visited.
 fn beside_but(
     term: &Term,
-    (lets, seen): (&[Let], &mut BTreeSet<usize>),
+    lets: &[Let],
+    seen: &mut BTreeSet<usize>,
     variables: &[Term],
     is_free: &dyn Fn(usize) -> bool,
 ) -> Option<(usize, Span)> {
@@ -252,13 +255,13 @@ fn beside_but(
         TermKind::Field(field) => (!is_free(*field)).then_some((*field, term.span)),
         TermKind::Let(at) => {
             let named = lets.get(*at).filter(|_| seen.insert(*at));
-            let found = named
-                .and_then(|named| beside_but(&named.value, (lets, &mut *seen), variables, is_free));
+            let found =
+                named.and_then(|named| beside_but(&named.value, lets, seen, variables, is_free));
             found.map(|(field, _)| (field, term.span))
         }
         _ => {
             let mut parts = term.parts().into_iter();
-            parts.find_map(|part| beside_but(part, (lets, &mut *seen), variables, is_free))
+            parts.find_map(|part| beside_but(part, lets, seen, variables, is_free))
         }
     }
 }
@@ -266,7 +269,8 @@ fn beside_but(
 /// Reports conserved fields that neither are variables nor follow from them.
 fn without_way_back(
     scope: &mut Scope<'_>,
-    (system, block): (&System, Block<'_>),
+    system: &System,
+    block: Block<'_>,
     variables: &[Term],
     conserved: &[FromPrimitives],
 ) {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::scope::{Meaning, Scope};
 use super::terms::Place;
 use super::{
-    at_face, conserved, functions, limits, names, primitives, ranges, ranks, riemann, scheme,
-    observables, widths,
+    at_face, conserved, functions, limits, names, observables, primitives, ranges, ranks, riemann,
+    scheme, widths,
 };
 use crate::catalogue::Rank;
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
@@ -32,7 +32,7 @@ pub(in crate::model) fn model(
         .iter()
         .map(|item| field(item, components, diagnostics))
         .collect();
-    let mut scope = Scope::new(system, (dimension, components), diagnostics);
+    let mut scope = Scope::new(system, dimension, components, diagnostics);
     let params = system.params.iter().map(|p| scope.param(p)).collect();
     functions::define_all(&mut scope);
     let sources = scope.sources(system);

@@ -104,7 +104,7 @@ fn solver<'a>(
         return None;
     }
     if let Some(law) = law.filter(|law| !law.fluxes.is_empty() && scope.errors() == errors) {
-        complete(scope, law, (item, &solver));
+        complete(scope, law, item, &solver);
     }
     (scope.errors() == errors).then_some(solver)
 }
@@ -143,7 +143,7 @@ fn solved(scope: &mut Scope<'_>, line: &SolvedItem, value: Term) -> Option<Solve
 }
 
 /// Reports values that a solver gives twice, lacks, or should not give.
-fn complete(scope: &mut Scope<'_>, law: Law<'_>, (item, solver): (&SolverItem, &RiemannSolver)) {
+fn complete(scope: &mut Scope<'_>, law: Law<'_>, item: &SolverItem, solver: &RiemannSolver) {
     if let Some((span, message, help)) = repeated(item, solver.gives) {
         scope.report(Diagnostic::new(Code::BadSolver, span, message).help(help));
         return;
@@ -215,7 +215,7 @@ impl Law<'_> {
         let follow = primitives.iter().flat_map(|p| &p.conserved);
         let values = self.fluxes.iter().map(|flux| &flux.value);
         for value in values.chain(follow.map(|followed| &followed.value)) {
-            reads(value, (lets, &mut seen), &needed, &mut read);
+            reads(value, lets, &mut seen, &needed, &mut read);
         }
         let flows = |field: &usize| self.fluxes.iter().any(|flux| flux.field == *field);
         let follows = |field: &usize| {
@@ -233,7 +233,8 @@ impl Law<'_> {
 /// The fields that a term is made of in addition to the given ones, without those of `let`s that were visited.
 fn reads(
     term: &Term,
-    (lets, seen): (&[Let], &mut BTreeSet<usize>),
+    lets: &[Let],
+    seen: &mut BTreeSet<usize>,
     given: &[TermKind],
     found: &mut BTreeSet<usize>,
 ) {
@@ -248,13 +249,13 @@ fn reads(
             if let Some(named) = lets.get(*at)
                 && seen.insert(*at)
             {
-                reads(&named.value, (lets, &mut *seen), given, found);
+                reads(&named.value, lets, seen, given, found);
             }
         }
         _ => {}
     }
     for part in term.parts() {
-        reads(part, (lets, &mut *seen), given, found);
+        reads(part, lets, seen, given, found);
     }
 }
 
@@ -284,7 +285,7 @@ impl Terms<'_, '_> {
             return None;
         }
         let value = self.local_value(item.value.as_ref()?)?;
-        self.declare_within(&item.name, (value, item.within.clone()), false)
+        self.declare_within(&item.name, value, item.within.clone(), false)
     }
 
     /// The side of a face that an expression is, if it is one.
@@ -419,7 +420,7 @@ impl Term {
     /// Is it made of numbers, parameters and the time alone?
     pub(super) fn is_uniform(&self, lets: &[Let]) -> bool {
         let mut found = BTreeSet::new();
-        reads(self, (lets, &mut BTreeSet::new()), &[], &mut found);
+        reads(self, lets, &mut BTreeSet::new(), &[], &mut found);
         found.is_empty() && beside_faces(self, lets).is_none()
     }
 }

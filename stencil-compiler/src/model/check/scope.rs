@@ -97,7 +97,8 @@ pub(super) struct Scope<'a> {
 impl<'a> Scope<'a> {
     pub(super) fn new(
         system: &'a System,
-        (dimension, components): (usize, usize),
+        dimension: usize,
+        components: usize,
         diagnostics: &'a mut Diagnostics,
     ) -> Self {
         let mut scope = Scope::empty(Some(&system.name.text), dimension, diagnostics);

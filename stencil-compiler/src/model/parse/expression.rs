@@ -139,8 +139,8 @@ fn end(cursor: &mut Cursor, ast: Option<Ast>, nesting: u32) -> Parsed<Ast> {
     };
     // On a new line it is rather the next item, and a `;` is missing.
     if operand && (nesting > 0 || cursor.span().start.line == ast.span.end.line) {
-        if let Some(function) = last_function(&ast) {
-            return Err(without_parentheses(cursor, function));
+        if let Some((function, span)) = last_function(&ast) {
+            return Err(without_parentheses(cursor, function, span));
         }
         let message = format!("expected an operator before {}", cursor.found());
         let span = ast.span.join(cursor.span());
@@ -166,7 +166,7 @@ fn last_function(ast: &Ast) -> Option<(&str, Span)> {
 }
 
 /// Reports a function with its argument beside it: `grad q`.
-fn without_parentheses(cursor: &mut Cursor, (function, span): (&str, Span)) -> Reported {
+fn without_parentheses(cursor: &mut Cursor, function: &str, span: Span) -> Reported {
     let message = format!("`{function}` without parentheses");
     let argument = match cursor.peek() {
         Kind::Word(text) | Kind::Number(text) => text.as_str(),

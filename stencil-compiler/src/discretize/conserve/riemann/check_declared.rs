@@ -79,9 +79,7 @@ impl Law<'_> {
         };
         let waves = match waves {
             None => Vec::new(),
-            Some(waves) => {
-                Vec::from(self.flow_and_sound(expander, waves, &states, (axis, label))?)
-            }
+            Some(waves) => Vec::from(self.flow_and_sound(expander, waves, &states, axis, label)?),
         };
         let ranged = expander.in_states(&states, label, |expander| {
             let ranges = self.model.ranges.iter();

@@ -42,7 +42,8 @@ impl Law<'_> {
         expander: &mut Expander<'_>,
         waves: &Waves,
         states: &States,
-        (axis, label): (usize, &str),
+        axis: usize,
+        label: &str,
     ) -> Result<Option<Contact>> {
         let (Some(density), Some(flow), Some(pressure)) =
             (&waves.density, &waves.flow, &waves.pressure)

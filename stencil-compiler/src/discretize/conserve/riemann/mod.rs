@@ -9,6 +9,7 @@ use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
 use crate::expr::Rational;
 
+mod check_declared;
 mod contact;
 mod declared;
 mod force;
@@ -20,7 +21,6 @@ mod roe;
 mod rusanov;
 #[cfg(test)]
 mod tests;
-mod check_declared;
 
 use contact::Contact;
 

@@ -8,9 +8,9 @@ use crate::diag::{Code, Diagnostic, Span};
 mod conserved;
 mod declared;
 mod function;
+mod observables;
 mod riemann;
 mod scheme;
-mod observables;
 mod words;
 
 pub(in crate::model) use declared::type_name;
