@@ -169,9 +169,10 @@ pub(super) fn compute(
     for (id, delayed) in &pipeline.delayed {
         let mut pending = Vec::new();
         for point in 0..points as i32 {
-            let ride = (*id, delayed, point);
             let outer = (draft.computes(Some(*id)), values.computes(Some(*id)));
-            pending.push(advance(draft, pipeline.axis, ride, &mut values, &mut sets)?);
+            let axis = pipeline.axis;
+            let parts = advance(draft, axis, *id, delayed, point, &mut values, &mut sets)?;
+            pending.push(parts);
             draft.computes(outer.0);
             values.computes(outer.1);
         }
@@ -186,16 +187,23 @@ pub(super) fn compute(
             staged.push((*id, of_points));
         }
     }
-    let ends = (&mut values, &mut writer);
-    let stores = outputs(draft, &mut work, pipeline, points, reader, ends)?;
+    let stores = outputs(
+        draft,
+        &mut work,
+        pipeline,
+        points,
+        reader,
+        &mut values,
+        &mut writer,
+    )?;
     let mut assignments = Vec::new();
     for (reg, value) in sets {
         let value = writer.write(draft, &values, reader, &mut work, value)?;
         assignments.push((reg, value));
     }
     let assignments = at_once(assignments)?;
-    let kept = kept(columns, &stores, (&assignments, &staged));
-    let stores = store(draft, pipeline, stores, (plane, frame));
+    let kept = kept(columns, &stores, &assignments, &staged);
+    let stores = store(draft, pipeline, stores, plane, frame);
     let is_early = |(id, _): &&(FnId, Vec<Operand>)| early.contains(id);
     let values = staged.iter().filter(is_early).flat_map(|(_, of)| of);
     let [ahead, work] = part(work, registers(values).collect());
@@ -213,7 +221,8 @@ pub(super) fn compute(
 fn kept(
     columns: &BTreeSet<Reg>,
     stores: &Stores,
-    (assignments, staged): (&[Stmt], &[(FnId, Vec<Operand>)]),
+    assignments: &[Stmt],
+    staged: &[(FnId, Vec<Operand>)],
 ) -> BTreeSet<Reg> {
     let staged = staged.iter().flat_map(|(_, values)| values);
     let stored = stores
@@ -244,7 +253,9 @@ pub(super) fn registers<'a>(
 fn advance(
     draft: &mut Draft<'_>,
     axis: usize,
-    (id, delayed, point): (FnId, &Delayed, i32),
+    id: FnId,
+    delayed: &Delayed,
+    point: i32,
     values: &mut Values<'_>,
     sets: &mut Vec<(Reg, ValueId)>,
 ) -> Result<Vec<ValueId>, Refusal> {
@@ -257,14 +268,9 @@ fn advance(
     };
     let source = place(delayed.source);
     let sums = match (&function.def, delayed.placement) {
-        (Def::Sum(terms), Placement::Carried(_)) => carry(
-            values,
-            axis,
-            delayed,
-            terms,
-            (&function.name, source),
-            &queue,
-        )?,
+        (Def::Sum(terms), Placement::Carried(_)) => {
+            carry(values, axis, delayed, terms, &function.name, source, &queue)?
+        }
         _ => vec![values.define(id, source)?],
     };
     for (reg, value) in queue.sums.iter().zip(&sums).rev() {
@@ -314,7 +320,8 @@ fn carry(
     axis: usize,
     delayed: &Delayed,
     terms: &[SumTerm],
-    (name, source): (&str, [i32; 3]),
+    name: &str,
+    source: [i32; 3],
     queue: &Queue,
 ) -> Result<Vec<ValueId>, Refusal> {
     let mut sums = Vec::new();
@@ -347,7 +354,8 @@ fn outputs(
     pipeline: &Pipeline,
     points: u32,
     reader: &mut dyn Reader,
-    (values, writer): (&mut Values<'_>, &mut Writer),
+    values: &mut Values<'_>,
+    writer: &mut Writer,
 ) -> Result<Stores, Refusal> {
     let mut stores = Stores::new();
     for (buffer, id, lag) in &pipeline.outputs {
@@ -384,7 +392,8 @@ fn store(
     draft: &mut Draft<'_>,
     pipeline: &Pipeline,
     stores: Stores,
-    (plane, frame): (IntVar, Frame),
+    plane: IntVar,
+    frame: Frame,
 ) -> Vec<(i32, Vec<Stmt>)> {
     let axis = pipeline.axis;
     let extend = draft.context.launch.extend.map(i64::from);
@@ -410,7 +419,7 @@ fn store(
         at[axis] = Index::Var(target);
         let cell = draft.cell("cell");
         let mut inner = vec![Stmt::Cell { cell, at }];
-        inner.extend(store_points(draft, (frame.x, cell), &points, extend[0]));
+        inner.extend(store_points(draft, frame.x, cell, &points, extend[0]));
         let stores = Stmt::If {
             conditions,
             body: inner,
@@ -424,7 +433,8 @@ fn store(
 /// end of a row.
 fn store_points(
     draft: &Draft<'_>,
-    (x, cell): (IntVar, CellVar),
+    x: IntVar,
+    cell: CellVar,
     points: &BTreeMap<i32, Vec<(String, Operand)>>,
     extend: i64,
 ) -> Vec<Stmt> {

@@ -187,8 +187,8 @@ impl<'a, T: Real> View<'a, T> {
     ) -> Result<()> {
         self.check_aligned(who, cell, access, values.len())?;
         let [x, y, z] = access.offset;
-        for (x, value) in (x..).zip(values) {
-            self.store_one(who, cell, [x, y, z].map(i64::from), value)?;
+        for (x, (values, known)) in (x..).zip(values) {
+            self.store_one(who, cell, [x, y, z].map(i64::from), values, known)?;
         }
         Ok(())
     }
@@ -219,7 +219,8 @@ impl<'a, T: Real> View<'a, T> {
         who: Who<'_>,
         cell: &CellLanes,
         offset: [i64; 3],
-        (values, known): (&[T; LANES], u32),
+        values: &[T; LANES],
+        known: u32,
     ) -> Result<()> {
         self.check_bounds(cell, offset, who.mask)?;
         if let Some(lane) = lanes(who.mask & !known).next() {

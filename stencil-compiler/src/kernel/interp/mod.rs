@@ -79,7 +79,7 @@ pub fn run<T: Real>(
     uniforms: &[T],
     options: Options,
 ) -> Result<Report, Fault> {
-    run_parts(kernel, cells, buffers, uniforms, (options, &[]))
+    run_parts(kernel, cells, buffers, uniforms, options, &[])
 }
 
 /// The same in parts, which are all blocks together: first those of one region, then those of the next; at once without
@@ -92,7 +92,8 @@ pub fn run_parts<T: Real>(
     cells: [usize; 3],
     buffers: &mut [GlobalArray<T>],
     uniforms: &[T],
-    (options, parts): (Options, &[BlockBox]),
+    options: Options,
+    parts: &[BlockBox],
 ) -> Result<Report, Fault> {
     kernel
         .check()

@@ -87,7 +87,7 @@ impl Layout {
             begin: pipeline.first_iteration(),
         };
         for (of, reads) in reads {
-            layout.add(context, cover, pipeline, (of, reads));
+            layout.add(context, cover, pipeline, of, reads);
         }
         let mut start = 0;
         for group in &mut layout.groups {
@@ -109,7 +109,8 @@ impl Layout {
         context: &Context<'_>,
         cover: Cover,
         pipeline: &Pipeline,
-        (of, reads): (FnId, Reads),
+        of: FnId,
+        reads: Reads,
     ) {
         let axis = pipeline.axis;
         let bounds = |reads: &[(Offset, i32)]| {

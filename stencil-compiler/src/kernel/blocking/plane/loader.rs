@@ -83,7 +83,7 @@ impl<'a> Loader<'a> {
             let own = int(draft, body, "own", row + column + first);
             loader.own.push(own);
             for part in parts(cover, group) {
-                used = loader.share(draft, body, (at, group), (&part, used));
+                used = loader.share(draft, body, at, group, &part, used);
             }
         }
         loader
@@ -95,8 +95,10 @@ impl<'a> Loader<'a> {
         &mut self,
         draft: &mut Draft<'_>,
         body: &mut Vec<Stmt>,
-        group: (usize, &Group),
-        (part, used): (&RimRows, u32),
+        at: usize,
+        group: &Group,
+        part: &RimRows,
+        used: u32,
     ) -> u32 {
         let threads: u32 = self.cover.threads().iter().product();
         let count = part.size[0] * part.size[1];
@@ -110,7 +112,7 @@ impl<'a> Loader<'a> {
         for first in (0..count).step_by(threads as usize) {
             let number = turned.clone() + Index::Const(i64::from(first));
             let number = int(draft, body, "rim", number);
-            let mut strip = self.strip(draft, body, group, (part, number));
+            let mut strip = self.strip(draft, body, at, group, part, number);
             if first + threads > count {
                 let count = Index::Const(i64::from(count));
                 strip.taken.push(Condition::below(number, count));
@@ -125,8 +127,10 @@ impl<'a> Loader<'a> {
         &self,
         draft: &mut Draft<'_>,
         body: &mut Vec<Stmt>,
-        (at, group): (usize, &Group),
-        (part, number): (&RimRows, IntVar),
+        at: usize,
+        group: &Group,
+        part: &RimRows,
+        number: IntVar,
     ) -> Strip {
         let row_len = i64::from(part.size[0]);
         let counted = [
@@ -208,7 +212,7 @@ impl<'a> Loader<'a> {
                     conditions.push(Condition::below(self.frame.y, end));
                 }
                 let to = functions.iter().map(|of| (*of, self.next[&(*of, point)]));
-                let from = (self.frame.x, self.frame.y, plane);
+                let from = [self.frame.x, self.frame.y, plane];
                 let loads = self.loads(draft, from, point, &to.collect::<Vec<_>>());
                 body.push(Stmt::If {
                     conditions,
@@ -223,7 +227,7 @@ impl<'a> Loader<'a> {
             conditions.extend(strip.inside.clone());
             conditions.extend(self.planes(plane, group.shape.reach));
             let to = group.members.iter().copied().zip(strip.values.clone());
-            let from = (strip.x, strip.y, plane);
+            let from = [strip.x, strip.y, plane];
             let loads = self.loads(draft, from, 0, &to.collect::<Vec<_>>());
             body.push(Stmt::If {
                 conditions,
@@ -246,7 +250,7 @@ impl<'a> Loader<'a> {
     fn loads(
         &self,
         draft: &mut Draft<'_>,
-        (x, y, plane): (IntVar, IntVar, IntVar),
+        [x, y, plane]: [IntVar; 3],
         point: i32,
         to: &[(FnId, Reg)],
     ) -> Vec<Stmt> {

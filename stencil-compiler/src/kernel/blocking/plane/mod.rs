@@ -118,6 +118,6 @@ pub(super) fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
         ));
     }
     draft.kernel.notes.extend(describe(context, &pipeline));
-    body::emit(&mut draft, cover, &pipeline, (&layout, buffers))?;
+    body::emit(&mut draft, cover, &pipeline, &layout, buffers)?;
     Ok(draft.kernel)
 }

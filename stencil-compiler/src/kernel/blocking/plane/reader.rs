@@ -65,7 +65,8 @@ impl<'a> Planes<'a> {
         draft: &mut Draft<'_>,
         body: &mut Vec<Stmt>,
         pipeline: &Pipeline,
-        (iteration, own): (IntVar, &[IntVar]),
+        iteration: IntVar,
+        own: &[IntVar],
     ) {
         let mut read = BTreeSet::new();
         for (of, at) in pipeline.reads.keys() {
