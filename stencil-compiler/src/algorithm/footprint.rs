@@ -137,8 +137,8 @@ fn read_by<P: Points>(
     out
 }
 
-/// The functions that must be known to compute `roots`, in order of definition: the roots, what
-/// they read, and so on down to state functions and `stored` ones.
+/// The functions that must be known to compute `roots`, in order of definition: the roots, the functions that they
+/// read, and so on down to state functions and `stored` ones.
 pub fn needed(alg: &Algorithm, roots: &[FnId], stored: &BTreeSet<FnId>) -> BTreeSet<FnId> {
     let mut found = vec![false; alg.functions.len()];
     for root in roots {

@@ -301,8 +301,8 @@ pub fn floor_bytes(algorithm: &Algorithm, substep: usize, value_bytes: usize) ->
     ((read.len() + roots.len()) * value_bytes) as f64
 }
 
-/// Distinct points that a block reads for a tile, divided by the cells of the tile. Along an axis
-/// where the tile is 0 it covers the whole extent and has no halo to speak of.
+/// Distinct points that a block reads for a tile, divided by the cells of the tile. Along an axis where the tile is 0
+/// it covers the whole extent and has no halo.
 ///
 /// For points on the axes up to a radius this is Pekkilä et al. 2017, Eq. 19; for a full cube of
 /// points it is Eq. 12.

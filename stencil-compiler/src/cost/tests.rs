@@ -193,7 +193,7 @@ fn rims_that_the_cache_holds_cost_nothing() {
         memory(direct(), 256, &small),
         4.0 * (ghosts + 1.0 + 2.0 / 2.0)
     ));
-    // Without any cache to speak of a row of blocks is lost too.
+    // Without a cache worth mentioning a row of blocks is lost too.
     let none = Card {
         cache: 1000,
         ..card
@@ -275,7 +275,7 @@ fn what_lies_between_moves_too() {
     );
 }
 
-/// Surfaces move what arrays move, but their values pass through the texture units.
+/// Surfaces cause the traffic of arrays, but their values pass through the texture units.
 #[test]
 fn values_of_surfaces_wait_for_the_texture_units() {
     let source = "pub system Heat in 3d { field a: scalar; ddt(a) = lap(a); }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// One row an error: name, code, title, what it means and how to get out of it.
+/// One row for each error: name, code, title, and an explanation with the way out.
 macro_rules! codes {
     ($($name:ident = $code:literal, $title:literal, $explanation:literal;)*) => {
         /// A stable error code.

@@ -42,7 +42,7 @@ impl Span {
         }
     }
 
-    /// Whether the place is known.
+    /// Is the place known?
     pub fn is_known(self) -> bool {
         self.start.line > 0
     }
@@ -150,12 +150,12 @@ impl Diagnostics {
         self.list.push(diagnostic);
     }
 
-    /// Whether there are none.
+    /// Is it empty?
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// How many there are.
+    /// The number of errors.
     pub fn len(&self) -> usize {
         self.list.len()
     }

@@ -1,6 +1,6 @@
-//! Words of messages: numbers with what they count, lists.
+//! Words of messages: numbers with nouns, lists.
 
-/// A number with what it counts, in the singular or the plural of its last word: `1 launch`, `2 launches`.
+/// A number with a noun, in the singular or the plural of its last word: `1 launch`, `2 launches`.
 ///
 /// ```
 /// use stencil_compiler::diag::counted;

@@ -46,7 +46,7 @@ type Known = BTreeMap<usize, Ref>;
 pub(super) struct Functions {
     pub(super) functions: Vec<GridFn>,
     pub(super) uniforms: Vec<NamedUniform>,
-    /// For each function: how many derivatives of derived grid functions lie under it.
+    /// For each function, the number of derivatives of derived grid functions below it.
     pub(super) depth: Vec<u32>,
     known_uniforms: BTreeMap<Uniform, UniformId>,
     /// The function that is read, the axis, the two offsets along it, and their combination.

@@ -45,7 +45,7 @@ impl From<&String> for Label {
 }
 
 impl Label {
-    /// The same kind of label, with other words.
+    /// A label of the same kind with other words.
     pub(super) fn map(&self, words: impl FnOnce(&str) -> String) -> Self {
         match self {
             Label::Whole(name) => Label::Whole(words(name)),

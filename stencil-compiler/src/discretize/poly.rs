@@ -8,7 +8,7 @@ use num_traits::{CheckedAdd, CheckedMul, One, Signed, Zero};
 
 use crate::expr::Rational;
 
-/// A factor of a uniform: a parameter, a spacing, the time step, or an opaque function of such.
+/// A factor of a uniform: a parameter, a spacing, the time step, or an opaque function of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum UniformFactor {
     /// Index of a parameter.

@@ -6,7 +6,7 @@ use super::surfaces::Cells;
 use super::{EmitError, get};
 use crate::kernel::{BufferId, CellVar, Kernel};
 
-/// Whether a name is an ASCII identifier and none of `keywords`.
+/// Is a name an ASCII identifier, and not one of `keywords`?
 pub fn identifier_ok(name: &str, keywords: &[&str]) -> bool {
     spelled_well(name) && !keywords.contains(&name)
 }

@@ -87,7 +87,7 @@ pub(super) fn nest(kernel: &Kernel) -> Vec<Nested<'_>> {
     Nester { uses, fixed }.list(&kernel.body)
 }
 
-/// Whether the spelling of an operation repeats an argument, which then must stay a name.
+/// Does the spelling of an operation repeat an argument, which then must stay a name?
 pub(super) fn repeats(op: Op) -> bool {
     let marks = vec!["#".to_string(); op.arity()];
     op.c(&marks, "").matches('#').count() > op.arity()

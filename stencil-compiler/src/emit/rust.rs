@@ -133,7 +133,7 @@ impl Spelling for Cells<'_> {
         selecting(op, args)
     }
     fn argument(&self, i: usize) -> u8 {
-        // The first one is what the method is called on.
+        // The method is called on the first one.
         if i == 0 { PRIMARY } else { LOWEST }
     }
     fn select(&self) -> u8 {

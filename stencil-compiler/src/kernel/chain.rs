@@ -15,11 +15,11 @@ use crate::expr::Op;
 /// Steps until a value of shared memory arrives.
 const SHARED: u64 = 4;
 
-/// Steps until a value of global memory is there, which the compiler asks for early where no branch is before it; most of
+/// Steps until a value of global memory arrives, which the compiler requests early if no branch is before it; most of
 /// them the caches have.
 const GLOBAL: u64 = 16;
 
-/// Steps until one is there that is asked for behind a branch or a barrier.
+/// Steps until one arrives that is requested behind a branch or a barrier.
 const GLOBAL_BEHIND: u64 = 50;
 
 /// Steps of statements; one step is the time from a sum to the next one that needs it.
@@ -33,9 +33,9 @@ pub(super) fn steps(body: &[Stmt]) -> u64 {
 struct Chain {
     /// Steps before which nothing starts.
     begin: u64,
-    /// Steps until all is there.
+    /// Steps until all values are there.
     last: u64,
-    /// Steps until all values of global memory are there that operations so far take.
+    /// Steps until all values of global memory arrive that operations so far take.
     answered: u64,
     ready: BTreeMap<Reg, u64>,
     /// The registers that values of global memory come to, and when.
@@ -81,7 +81,7 @@ impl Chain {
         }
     }
 
-    /// Steps until a value of global memory is there that is asked for now.
+    /// Steps until a value of global memory arrives that is requested now.
     fn answer(&self) -> u64 {
         match self.begin {
             0 => GLOBAL,

@@ -305,7 +305,7 @@ pub enum Stmt {
     },
     /// Writes consecutive cells of a buffer along x (1, 2 or 4; x of the first is a multiple of it).
     Store {
-        /// To which buffer.
+        /// The buffer.
         buffer: BufferId,
         /// The cell.
         cell: CellVar,
@@ -327,7 +327,7 @@ pub enum Stmt {
     },
     /// Writes consecutive values of a shared array (1, 2 or 4; the start is a multiple of it).
     StoreShared {
-        /// To which array.
+        /// The array.
         array: SharedId,
         /// Integer variable with the index of a first value.
         base: IntVar,
@@ -338,7 +338,7 @@ pub enum Stmt {
     },
     /// Starts an asynchronous copy of [`COPY_BYTES`](crate::schedule::COPY_BYTES) from global to shared memory.
     Copy {
-        /// To which array.
+        /// The array.
         array: SharedId,
         /// Index of the first value, a multiple of the values copied.
         to: Index,
@@ -370,7 +370,7 @@ pub enum Stmt {
     /// multiple of [`COPY_BYTES`](crate::schedule::COPY_BYTES), and each box of the same buffers has the same extent, which is at most
     /// [`MOST_BOX`] along each axis, and as many buffers. One thread starts a box for its block.
     CopyBox {
-        /// To which array.
+        /// The array.
         array: SharedId,
         /// Index of the first value, which begins on [`BOX_ALIGNMENT`].
         to: Index,

@@ -20,7 +20,7 @@ use super::{Arith, Mixed, Model, Scheme};
 pub struct Formulation {
     /// The meaning of a derivative of a derivative.
     pub mixed: Option<Mixed>,
-    /// Whether equations are expanded and collected.
+    /// The way in which equations are expanded and collected.
     pub arith: Option<Arith>,
 }
 

@@ -259,7 +259,7 @@ pub struct Range {
 pub struct Primitives {
     /// The primitive variables: each a field or a `let`.
     pub variables: Vec<Term>,
-    /// The values of the conserved fields that are no variables themselves, in the order of the fields.
+    /// The values of the conserved fields that are not variables themselves, in the order of the fields.
     pub conserved: Vec<FromPrimitives>,
     /// The beginning of the block.
     pub span: Span,

@@ -11,7 +11,7 @@ pub struct Scheme {
     pub order: u32,
     /// The meaning of a derivative of a derivative.
     pub mixed: Mixed,
-    /// Whether equations are expanded and collected.
+    /// The way in which equations are expanded and collected.
     pub arith: Arith,
     /// Name of the time integrator, one of [`catalogue::integrators`](crate::catalogue::integrators).
     pub time: String,
@@ -31,7 +31,7 @@ pub struct Scheme {
     pub riemann_parameter: Option<Rational>,
     /// The reconstructed variables.
     pub variables: Variables,
-    /// Whether fluxes along different axes go into one step.
+    /// The way in which fluxes along different axes are combined.
     pub sweep: Sweep,
     /// Do terms without flux go into one step with the fluxes?
     pub source: Splitting,
@@ -111,7 +111,7 @@ pub enum Mixed {
     Either,
 }
 
-/// Whether equations are collected: the values differ in rounding only.
+/// The way in which equations are collected: the values differ in rounding only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arith {
     /// Uniforms are distributed over sums, equal terms and common factors collected: the fewest operations. Products of
@@ -120,8 +120,8 @@ pub enum Arith {
     Collected,
     /// Products and quotients are evaluated as they are written.
     AsWritten,
-    /// As `Collected`, with derivatives of even order as sums of weighted differences of neighbours, and sums over axes that
-    /// round alike for each of them.
+    /// Like `Collected`, with derivatives of even order as sums of weighted differences of neighbours, and sums over
+    /// axes that round alike for each of them.
     Differences,
     /// One of the first two: `Collected` unless a [`Formulation`](super::Formulation) says otherwise.
     Either,

@@ -36,7 +36,7 @@ struct Uses<'a> {
     algorithm: &'a Algorithm,
     /// Functions that are evaluated in their own cells: new values, and kept or stored functions.
     roots: BTreeSet<FnId>,
-    /// Around a cell, of all that is evaluated for it.
+    /// The places around a cell at which each function is evaluated for it.
     places: BTreeMap<FnId, BTreeSet<Offset>>,
     /// The readers of each function.
     readers: BTreeMap<FnId, BTreeSet<FnId>>,

@@ -237,7 +237,7 @@ pub fn neighbours(algorithm: &Algorithm, schedule: &Schedule) -> Vec<Schedule> {
         one.kernels[at].params.insert(name.into(), value);
         all.insert(one);
     }
-    // Surfaces are there for comparisons: texture units serve fewer values at a time than loads.
+    // Surfaces are included for comparisons: texture units serve fewer values at a time than loads.
     all.extend([Layout::Soa, Layout::Aos].map(|layout| Schedule {
         layout,
         ..schedule.clone()

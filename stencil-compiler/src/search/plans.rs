@@ -117,8 +117,7 @@ impl Plans {
         self.nearest(key, settles)?.chosen
     }
 
-    /// Of the plans that satisfy a condition and have the precision and the card of a key, the one for the nearest
-    /// mesh.
+    /// The plan for the nearest mesh among those that satisfy a condition and have the precision and the card of a key.
     fn nearest(&self, key: &Key, is_one: impl Fn(&Plan) -> bool) -> Option<&Plan> {
         let same = |plan: &&Plan| {
             let own = &plan.key;

@@ -80,7 +80,7 @@ pub struct Space<'a> {
 }
 
 impl<'a> Space<'a> {
-    /// The space of an algorithm, for values of so many bytes.
+    /// The space of an algorithm, for values of this many bytes.
     pub fn new(algorithm: &'a Algorithm, value_bytes: usize) -> Self {
         Space::of(Cow::Borrowed(algorithm), value_bytes)
     }

@@ -221,8 +221,8 @@ impl RowProgram {
         self.run_rows(scratch, &rows, outputs);
     }
 
-    /// The same from the rows that it [reads](Self::reads): each begins `x_lo` cells before the first cell of
-    /// the outputs, and may go on beyond what is read.
+    /// The same from the rows that it [reads](Self::reads): each begins `x_lo` cells before the first cell of the
+    /// outputs, and may be longer than needed.
     ///
     /// # Panics
     /// If the number of rows is not that of the program, or rows are too short.

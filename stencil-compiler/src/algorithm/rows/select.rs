@@ -87,7 +87,7 @@ fn pairs(
         }
     }
     pairs.retain(|id, _| reads.get(id).is_some_and(|count| *count <= READS));
-    // Of nested pairs the outer one is part of the term.
+    // Among nested pairs the outer one is part of the term.
     let outer: Vec<_> = pairs.values().copied().collect();
     for (_, a, b) in outer {
         pairs.remove(&a.value);

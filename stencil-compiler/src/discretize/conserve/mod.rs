@@ -128,7 +128,7 @@ pub(super) fn derived_waves(
     span: Span,
 ) -> Option<DerivedWaves> {
     let mut bare = model.clone();
-    // A scheme that asks for nothing.
+    // A scheme without needs.
     bare.scheme.riemann = rows::FORCE.name.to_string();
     bare.scheme.variables = Variables::Conserved;
     bare.at_face = None;

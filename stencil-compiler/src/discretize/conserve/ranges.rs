@@ -30,7 +30,7 @@ pub(super) struct Repaired {
 
 /// The marks of the cells in one Euler step.
 pub(super) struct Marks {
-    /// Through how many of its upper faces another flux goes.
+    /// The number of its upper faces with a repaired flux.
     pub(super) repaired: Poly,
     /// NaN if the step leaves a range, else zero.
     pub(super) lost: Poly,

@@ -22,7 +22,7 @@ pub(super) struct Quotient {
     pub(super) below: Poly,
 }
 
-/// The reason why there is none.
+/// The reason why a polynomial is not a quotient.
 #[derive(Debug)]
 pub(super) enum Refused {
     /// It has too many terms.

@@ -191,7 +191,7 @@ impl Jacobian {
         majority(&trials)
     }
 
-    /// Speeds of this form; the reason if there are none for a reason other than their absence.
+    /// Speeds of this form; otherwise the reason, if it is not that they do not exist.
     pub(super) fn found(
         &self,
         expander: &Expander<'_>,

@@ -169,7 +169,7 @@ impl Barrier {
         Ok(())
     }
 
-    /// Completes the phase if all is there that it awaits.
+    /// Completes the phase if everything that it awaits has arrived.
     fn settle(&mut self) {
         if self.arrived < self.arrivals || self.bytes != 0 {
             return;

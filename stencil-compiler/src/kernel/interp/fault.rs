@@ -11,7 +11,7 @@ pub enum FaultKind {
     Uninitialised,
     /// An access outside an array.
     OutOfBounds,
-    /// An access at a place that is no multiple of its width.
+    /// An access at a place that is not a multiple of its width.
     Misaligned,
     /// Two accesses, one of them a write, that nothing orders.
     Race,

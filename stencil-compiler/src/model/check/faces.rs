@@ -324,7 +324,7 @@ impl Scheme {
     /// ```
     ///
     /// # Errors
-    /// Those of the language; places are of no use, since there is no declaration. It is not checked that a system has
+    /// Those of the language, without useful places, since there is no declaration. It is not checked that a system has
     /// the parts that the setting needs.
     pub fn with_fluxes(
         &self,

@@ -68,7 +68,7 @@ pub(in crate::model) fn function_problem(name: &str) -> Option<String> {
     word.or_else(|| local_problem(name))
 }
 
-/// Whether `name` is a word or a function of the language.
+/// Is `name` a word or a function of the language?
 fn word_problem(name: &str) -> Option<String> {
     let word = KEYWORDS.split_whitespace().any(|word| word == name);
     let function = crate::catalogue::Function::find(name).is_some()

@@ -149,7 +149,7 @@ fn field(item: &FieldItem, components: usize, diagnostics: &mut Diagnostics) -> 
 }
 
 impl Comparison {
-    /// Whether it is true of two numbers.
+    /// Does it hold for two numbers?
     pub fn holds<T: PartialOrd>(self, left: &T, right: &T) -> bool {
         match self {
             Comparison::Less => left < right,

@@ -444,7 +444,7 @@ fn is_function(name: &str) -> bool {
     Function::find(name).is_some() || super::calls::WRITTEN_OUT.contains(&name)
 }
 
-/// Whether a term is the literal zero, with or without signs.
+/// Is a term the literal zero, with or without signs?
 pub(super) fn is_zero(term: &Term) -> bool {
     let mut term = term;
     while let TermKind::Neg(inner) = &term.kind {

@@ -101,7 +101,7 @@ impl Formula {
         &self.expr
     }
 
-    /// Whether its value depends on the value of a name.
+    /// Does its value depend on the value of a name?
     pub fn uses(&self, name: &str) -> bool {
         let mut atoms = self.expr.atoms();
         atoms.any(|atom| self.names.get(*atom).is_some_and(|n| n == name))

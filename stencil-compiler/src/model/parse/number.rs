@@ -107,7 +107,7 @@ pub(in crate::model) fn nearest(value: &Rational) -> f64 {
     size.map_or(quotient, |size| if quotient < 0.0 { -size } else { size })
 }
 
-/// Whether a suffix is a type of Rust or C.
+/// Is a suffix a type of Rust or C?
 fn is_type(suffix: &str) -> bool {
     const TYPES: &[&str] = &[
         "f", "f16", "f32", "f64", "f128", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16",
