@@ -1,4 +1,4 @@
-//! Global memory in a launch: bounds, and who read and wrote each cell.
+//! Global memory in a launch: bounds, and accessor read and wrote each cell.
 
 use super::array::GlobalArray;
 use super::fault::{FaultKind, Problem};
@@ -11,9 +11,9 @@ use crate::schedule::COPY_BYTES;
 /// A cell that several threads have read.
 const MANY: u32 = u32::MAX;
 
-/// Who accesses: a warp at a time.
+/// Accessor accesses: a warp at a time.
 #[derive(Clone, Copy)]
-pub(super) struct Who<'a> {
+pub(super) struct Accessor<'a> {
     pub(super) warp: usize,
     pub(super) block: u32,
     /// Threads of a block.
@@ -24,7 +24,7 @@ pub(super) struct Who<'a> {
     pub(super) full: bool,
 }
 
-impl Who<'_> {
+impl Accessor<'_> {
     /// A number of the thread in the launch, from 1.
     fn thread(&self, lane: usize) -> u32 {
         self.block
@@ -143,20 +143,20 @@ impl<'a, T: Real> View<'a, T> {
     /// Reads a cell in each active thread: values, and the threads where they have been written.
     pub(super) fn load(
         &mut self,
-        who: Who<'_>,
+        accessor: Accessor<'_>,
         cell: &CellLanes,
         access: &Access,
     ) -> Result<([T; LANES], u32)> {
         let offset = access.offset.map(i64::from);
-        self.check_bounds(cell, offset, who.mask)?;
+        self.check_bounds(cell, offset, accessor.mask)?;
         let places = self.places(cell, offset);
         let (mut values, mut known) = ([T::ZERO; LANES], 0);
-        for lane in lanes(who.mask) {
+        for lane in lanes(accessor.mask) {
             let place = places[lane] as usize;
             values[lane] = self.array.data[place];
             known |= u32::from(self.array.known[place]) << lane;
             if self.mode == Mode::ReadWrite {
-                let thread = who.thread(lane);
+                let thread = accessor.thread(lane);
                 if self.writer[place] != 0 && self.writer[place] != thread {
                     return Err(
                         self.race(lane, "a thread loads a cell that another thread stores to")
@@ -180,15 +180,15 @@ impl<'a, T: Real> View<'a, T> {
     /// Writes consecutive cells in each active thread.
     pub(super) fn store<'v>(
         &mut self,
-        who: Who<'_>,
+        accessor: Accessor<'_>,
         cell: &CellLanes,
         access: &Access,
         values: impl ExactSizeIterator<Item = (&'v [T; LANES], u32)>,
     ) -> Result<()> {
-        self.check_aligned(who, cell, access, values.len())?;
+        self.check_aligned(accessor, cell, access, values.len())?;
         let [x, y, z] = access.offset;
         for (x, (values, known)) in (x..).zip(values) {
-            self.store_one(who, cell, [x, y, z].map(i64::from), values, known)?;
+            self.store_one(accessor, cell, [x, y, z].map(i64::from), values, known)?;
         }
         Ok(())
     }
@@ -196,14 +196,14 @@ impl<'a, T: Real> View<'a, T> {
     /// Do this many values begin on a multiple of their number?
     fn check_aligned(
         &self,
-        who: Who<'_>,
+        accessor: Accessor<'_>,
         cell: &CellLanes,
         access: &Access,
         width: usize,
     ) -> Result<()> {
         let x = i64::from(access.offset[0]);
         let off = |lane: &usize| (cell.at[0][*lane].wrapping_add(x)) % width as i64 != 0;
-        match lanes(who.mask).find(off) {
+        match lanes(accessor.mask).find(off) {
             None => Ok(()),
             Some(lane) => {
                 let at = cell.at[0][lane].wrapping_add(x);
@@ -216,28 +216,28 @@ impl<'a, T: Real> View<'a, T> {
     /// Writes a cell in each active thread.
     fn store_one(
         &mut self,
-        who: Who<'_>,
+        accessor: Accessor<'_>,
         cell: &CellLanes,
         offset: [i64; 3],
         values: &[T; LANES],
         known: u32,
     ) -> Result<()> {
-        self.check_bounds(cell, offset, who.mask)?;
-        if let Some(lane) = lanes(who.mask & !known).next() {
+        self.check_bounds(cell, offset, accessor.mask)?;
+        if let Some(lane) = lanes(accessor.mask & !known).next() {
             let message = format!("a value that was never written is stored to {}", self.name);
             return Err(Problem::at(FaultKind::Uninitialised, lane, message));
         }
         let places = self.places(cell, offset);
-        for lane in lanes(who.mask) {
-            let (place, thread) = (places[lane] as usize, who.thread(lane));
+        for lane in lanes(accessor.mask) {
+            let (place, thread) = (places[lane] as usize, accessor.thread(lane));
             if self.writer[place] != 0 && self.writer[place] != thread {
                 let message = format!("a cell of {} is stored to by two threads", self.name);
                 return Err(Problem::at(FaultKind::DoubleStore, lane, message));
             }
             self.writer[place] = thread;
             if self.mode == Mode::ReadWrite {
-                self.check_overwrite(who, lane, place)?;
-                self.written_at[place] = who.clock[who.warp];
+                self.check_overwrite(accessor, lane, place)?;
+                self.written_at[place] = accessor.clock[accessor.warp];
             }
             self.array.data[place] = values[lane];
             self.array.known[place] = true;
@@ -245,18 +245,18 @@ impl<'a, T: Real> View<'a, T> {
         Ok(())
     }
 
-    fn check_overwrite(&self, who: Who<'_>, lane: usize, place: usize) -> Result<()> {
-        if self.reader[place] != 0 && self.reader[place] != who.thread(lane) {
+    fn check_overwrite(&self, accessor: Accessor<'_>, lane: usize, place: usize) -> Result<()> {
+        if self.reader[place] != 0 && self.reader[place] != accessor.thread(lane) {
             return Err(self.race(lane, "a thread stores to a cell that another thread loads"));
         }
         let copy = self.copied[place];
         if copy.block == 0 {
             return Ok(());
         }
-        if copy.block != who.block + 1 {
+        if copy.block != accessor.block + 1 {
             return Err(self.race(lane, "a thread stores to a cell that another block copies"));
         }
-        if who.full && who.clock[copy.actor as usize] < copy.time {
+        if accessor.full && accessor.clock[copy.actor as usize] < copy.time {
             return Err(self.race(lane, "a thread stores to a cell that a copy may still read"));
         }
         Ok(())
@@ -269,7 +269,7 @@ impl<'a, T: Real> View<'a, T> {
     /// Starts a copy: the place of its first value.
     pub(super) fn begin_copy(
         &mut self,
-        who: Who<'_>,
+        accessor: Accessor<'_>,
         lane: usize,
         at: [i64; 3],
         (actor, time): (usize, u32),
@@ -287,7 +287,7 @@ impl<'a, T: Real> View<'a, T> {
             return Err(Problem::at(FaultKind::OutOfBounds, lane, message));
         }
         let first = self.array.linear(at) as usize;
-        self.copied(who, lane, first..first + count as usize, (actor, time))?;
+        self.copied(accessor, lane, first..first + count as usize, (actor, time))?;
         Ok(first)
     }
 
@@ -295,7 +295,7 @@ impl<'a, T: Real> View<'a, T> {
     /// has zeros outside of its arrays, but those may be larger than this kernel knows.
     pub(super) fn begin_box(
         &mut self,
-        who: Who<'_>,
+        accessor: Accessor<'_>,
         lane: usize,
         at: [i64; 3],
         extent: [u32; 3],
@@ -316,7 +316,7 @@ impl<'a, T: Real> View<'a, T> {
                     let piece = inside && self.in_row(x, count);
                     let first = piece.then(|| self.array.linear([x, y, z]) as usize);
                     if let Some(first) = first {
-                        self.copied(who, lane, first..first + count as usize, epoch)?;
+                        self.copied(accessor, lane, first..first + count as usize, epoch)?;
                     }
                     places.push(first);
                 }
@@ -328,7 +328,7 @@ impl<'a, T: Real> View<'a, T> {
     /// Takes note of cells that a copy reads.
     fn copied(
         &mut self,
-        who: Who<'_>,
+        accessor: Accessor<'_>,
         lane: usize,
         places: std::ops::Range<usize>,
         (actor, time): (usize, u32),
@@ -337,14 +337,14 @@ impl<'a, T: Real> View<'a, T> {
             for place in places {
                 let writer = self.writer[place];
                 if writer != 0 {
-                    let ordered = who.block_of(writer) == who.block
-                        && (!who.full || who.clock[who.warp_of(writer)] >= self.written_at[place]);
+                    let ordered = accessor.block_of(writer) == accessor.block
+                        && (!accessor.full || accessor.clock[accessor.warp_of(writer)] >= self.written_at[place]);
                     if !ordered {
                         return Err(self.race(lane, "a copy reads a cell that a thread stores to"));
                     }
                 }
                 self.copied[place] = CopyRead {
-                    block: who.block + 1,
+                    block: accessor.block + 1,
                     actor: actor as u32,
                     time,
                 };

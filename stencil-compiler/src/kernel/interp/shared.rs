@@ -1,4 +1,4 @@
-//! Shared memory of a block: bounds, and who read and wrote each word.
+//! Shared memory of a block: bounds, and accessor read and wrote each word.
 
 use std::collections::BTreeSet;
 
