@@ -20,17 +20,17 @@ use crate::model::{AtFace, TermKind};
 
 /// The flux through the upper face of a cell, of one component.
 #[derive(Clone)]
-pub(in crate::discretize) struct Through {
+pub(in crate::discretize) struct FaceFlux {
     /// The flux that leaves the cell below.
     pub(super) leaving: Poly,
     /// The flux that enters the cell above: another one if a slope of given data changes it on the way.
     pub(super) entering: Poly,
 }
 
-impl Through {
+impl FaceFlux {
     /// A flux that enters as it leaves.
     pub(super) fn plain(flux: Poly) -> Self {
-        Through {
+        FaceFlux {
             leaving: flux.clone(),
             entering: flux,
         }
@@ -155,9 +155,9 @@ impl Law<'_> {
         expander: &mut Expander<'_>,
         fluxes: Vec<Poly>,
         axis: usize,
-    ) -> Result<Vec<Through>> {
+    ) -> Result<Vec<FaceFlux>> {
         let Some(at_face) = &self.model.at_face else {
-            return Ok(fluxes.into_iter().map(Through::plain).collect());
+            return Ok(fluxes.into_iter().map(FaceFlux::plain).collect());
         };
         let span = at_face.span;
         let own = self.at_faces(expander, axis)?;
@@ -186,7 +186,7 @@ impl Law<'_> {
                     Ok(of.expander.atoms.always_name(format!("{name}_{word}"), sum))
                 }
             };
-            all.push(Through {
+            all.push(FaceFlux {
                 leaving: beside(paths.0, "leaving")?,
                 entering: beside(paths.1, "entering")?,
             });

@@ -36,7 +36,7 @@ mod tests;
 mod waves;
 
 use algebra::Algebra;
-use at_face::Through;
+use at_face::FaceFlux;
 use families::Kinds;
 pub(super) use rational::are_equal;
 use riemann::{Face, Side};
@@ -221,7 +221,7 @@ impl<'a> Law<'a> {
     }
 
     /// The flux of each conserved component through the upper face of a cell along each axis.
-    fn through_faces(&self, expander: &mut Expander<'_>) -> Result<Vec<Vec<Through>>> {
+    fn through_faces(&self, expander: &mut Expander<'_>) -> Result<Vec<Vec<FaceFlux>>> {
         let axes = 0..self.model.dimension;
         if !self.reconstruction.row.propagates {
             let through = axes.map(|axis| {
@@ -246,7 +246,7 @@ impl<'a> Law<'a> {
                 .map(|propagated| propagated.fluxes)
                 .collect(),
         };
-        let plain = |fluxes: Vec<Poly>| fluxes.into_iter().map(Through::plain).collect();
+        let plain = |fluxes: Vec<Poly>| fluxes.into_iter().map(FaceFlux::plain).collect();
         Ok(fluxes.into_iter().map(plain).collect())
     }
 

@@ -10,7 +10,7 @@
 //! checked.
 
 use super::algebra::Algebra;
-use super::at_face::Through;
+use super::at_face::FaceFlux;
 use super::riemann::Face;
 use super::{AXES, Law};
 use crate::catalogue::{reconstructions, riemann};
@@ -23,7 +23,7 @@ use crate::model::{Averaged, Comparison, Model, Range, Variables};
 /// Fluxes along each axis, and the marks of their repair.
 pub(super) struct Repaired {
     /// The flux of each conserved component through the upper face of a cell, axis by axis.
-    pub(super) through: Vec<Vec<Through>>,
+    pub(super) through: Vec<Vec<FaceFlux>>,
     /// The marks of each Euler step.
     pub(super) marks: Vec<Marks>,
 }
@@ -69,7 +69,7 @@ impl Law<'_> {
         &self,
         expander: &mut Expander<'_>,
         high: &Law<'_>,
-        mut through: Vec<Vec<Through>>,
+        mut through: Vec<Vec<FaceFlux>>,
         rest: &[Poly],
     ) -> Result<Repaired> {
         let still = rest.iter().all(|rate| rate.0.is_empty());
@@ -109,10 +109,10 @@ impl Law<'_> {
         &self,
         expander: &mut Expander<'_>,
         law: &Law<'_>,
-        high: &[Through],
+        high: &[FaceFlux],
         axis: usize,
         axes: usize,
-    ) -> Result<(Poly, Vec<Through>)> {
+    ) -> Result<(Poly, Vec<FaceFlux>)> {
         let mut marks = Vec::new();
         // Solvers may give anything for such states, without an effect in the cells or in the mirror.
         let states = law.at_faces(expander, axis)?;
@@ -146,9 +146,9 @@ impl Law<'_> {
                 of.expander.atoms.always_name(&name, flux)
             };
             if high.leaving == high.entering && low.leaving == low.entering {
-                return Through::plain(kept(&low.leaving, &high.leaving, "flux"));
+                return FaceFlux::plain(kept(&low.leaving, &high.leaving, "flux"));
             }
-            Through {
+            FaceFlux {
                 leaving: kept(&low.leaving, &high.leaving, "leaving"),
                 entering: kept(&low.entering, &high.entering, "entering"),
             }
@@ -162,7 +162,7 @@ impl Law<'_> {
         &self,
         face: &mut Face<'_, '_, '_>,
         own: &CellState,
-        through: &[Through],
+        through: &[FaceFlux],
         side: usize,
         word: &str,
         axes: usize,
@@ -219,7 +219,7 @@ impl Law<'_> {
     fn after(
         &self,
         of: &mut Algebra<'_, '_>,
-        through: &[Vec<Through>],
+        through: &[Vec<FaceFlux>],
         part: &FractionalStep,
         rest: &[Poly],
     ) -> Result<States> {
@@ -233,7 +233,7 @@ impl Law<'_> {
             let own = rest.get(component).filter(|_| part.rest);
             let mut rate = own.cloned().unwrap_or_default();
             for axis in &part.axes {
-                let Through { leaving, entering } = &through[*axis][at];
+                let FaceFlux { leaving, entering } = &through[*axis][at];
                 let out = of.expander.atoms.outflow(*axis, leaving, entering);
                 rate = of.minus(&rate, &out.map_err(overflow(of.span))?)?;
             }

@@ -6,7 +6,7 @@
 
 use super::Law;
 use super::algebra::Algebra;
-use super::at_face::Through;
+use super::at_face::FaceFlux;
 use crate::discretize::Bounds;
 use crate::discretize::expand::{Result, States};
 use crate::discretize::fractional_steps::FractionalStep;
@@ -52,7 +52,7 @@ impl Law<'_> {
         &self,
         of: &mut Algebra<'_, '_>,
         mut states: States,
-        through: &[Vec<Through>],
+        through: &[Vec<FaceFlux>],
         part: &FractionalStep,
         rest: &[Poly],
     ) -> Result<States> {
@@ -88,7 +88,7 @@ impl Law<'_> {
         &self,
         of: &mut Algebra<'_, '_>,
         component: usize,
-        through: &[Vec<Through>],
+        through: &[Vec<FaceFlux>],
         part: &FractionalStep,
         rest: &[Poly],
     ) -> Result<Poly> {
@@ -107,7 +107,7 @@ impl Law<'_> {
         let at = self.components_conserved();
         let at = at.iter().position(|other| *other == component);
         for axis in part.axes.iter().filter(|_| at.is_some()) {
-            let Through { leaving, entering } = &through[*axis][at.unwrap_or_default()];
+            let FaceFlux { leaving, entering } = &through[*axis][at.unwrap_or_default()];
             let entering = of.expander.atoms.at(entering, *axis, -1);
             for flux in [leaving, &entering] {
                 let flux = of.abs(flux);
