@@ -48,7 +48,7 @@ pub(super) struct Barrier {
     /// Its boxes among all actors, and their time in phase 0.
     actor: usize,
     base: u32,
-    /// Clocks of those accessor arrived in this phase, and in the last one.
+    /// Clocks of those who arrived in this phase, and in the last one.
     clock: Vec<u32>,
     done: Vec<u32>,
     /// Copies bound to this phase, and to complete phases that nobody has waited for.

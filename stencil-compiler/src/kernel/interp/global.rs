@@ -1,4 +1,4 @@
-//! Global memory in a launch: bounds, and accessor read and wrote each cell.
+//! Global memory in a launch: bounds, and the readers and the writer of each cell.
 
 use super::array::GlobalArray;
 use super::fault::{FaultKind, Problem};
@@ -338,7 +338,8 @@ impl<'a, T: Real> View<'a, T> {
                 let writer = self.writer[place];
                 if writer != 0 {
                     let ordered = accessor.block_of(writer) == accessor.block
-                        && (!accessor.full || accessor.clock[accessor.warp_of(writer)] >= self.written_at[place]);
+                        && (!accessor.full
+                            || accessor.clock[accessor.warp_of(writer)] >= self.written_at[place]);
                     if !ordered {
                         return Err(self.race(lane, "a copy reads a cell that a thread stores to"));
                     }

@@ -3,7 +3,7 @@
 use super::array::GlobalArray;
 use super::barrier::{Barrier, Deferred, PendingCopy, join};
 use super::fault::{Fault, FaultKind, Problem};
-use super::global::{View, Accessor};
+use super::global::{Accessor, View};
 use super::program::{Inst, Program};
 use super::schedule::Scheduler;
 use super::shared::Shared;

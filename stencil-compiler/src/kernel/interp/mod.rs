@@ -8,7 +8,7 @@
 //! ```text
 //! program   statements as a flat list of instructions
 //! warp      registers, masks and loops of 32 threads in lockstep
-//! global    buffers, with accessor read and wrote each cell      shared    shared arrays, likewise
+//! global    buffers, with readers and writer of each cell   shared    shared arrays, likewise
 //! barrier   phases, and the copies and clocks they carry    machine   a block: one warp's turn
 //! schedule  which warp next, and when copies arrive
 //! asynchronous  operations that complete later: copies, boxes, waits

@@ -1,4 +1,4 @@
-//! Shared memory of a block: bounds, and accessor read and wrote each word.
+//! Shared memory of a block: bounds, and the readers and the writer of each word.
 
 use std::collections::BTreeSet;
 
