@@ -2,7 +2,7 @@
 //! schedules, advice in place of an illegal one, and files of schedules that were found fast.
 
 pub mod advice;
-mod aligned;
+mod evaluate_once;
 pub mod cuts;
 mod factors;
 pub mod heuristic;

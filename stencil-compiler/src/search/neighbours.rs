@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::aligned::{aligned, in_own_column};
+use super::evaluate_once::{evaluate_once, in_own_column};
 use super::cuts::cuts;
 use super::heuristic::{carry, carry_ahead, fused, recomputed, shared, stored};
 use super::passes::{self, PARTS};
@@ -28,7 +28,7 @@ pub fn placements(algorithm: &Algorithm) -> Vec<Placements> {
     if algorithm.dimension > 1 {
         bases.push(shared(algorithm));
         let marched = lightened(algorithm, &derived);
-        bases.extend(marched.iter().map(|base| aligned(algorithm, base)));
+        bases.extend(marched.iter().map(|base| evaluate_once(algorithm, base)));
     }
     bases.extend([derived, parts]);
     let mut all = Vec::new();

@@ -20,7 +20,7 @@ type Placements = BTreeMap<String, Placement>;
 /// Returns the placements with those of functions between costly ones and their uses: in registers if only the own
 /// column reads them, else in shared memory. The functions below them are evaluated once, so their readers may follow,
 /// and so on.
-pub(super) fn aligned(algorithm: &Algorithm, placements: &Placements) -> Placements {
+pub(super) fn evaluate_once(algorithm: &Algorithm, placements: &Placements) -> Placements {
     let mut all = placements.clone();
     loop {
         let more = Uses::of(algorithm, &all).kept();
@@ -337,7 +337,7 @@ mod tests {
     fn states_of_both_faces_are_evaluated_in_one_cell() {
         let algorithm = flow(WEIGHTED);
         let stored = heuristic::stored(&algorithm, Halo::Exchange);
-        let aligned = aligned(&algorithm, &stored);
+        let aligned = evaluate_once(&algorithm, &stored);
         let shared = of(&aligned, Placement::Shared);
         let of_x = ["q_x_lower", "q_x_upper", "r_x_lower", "r_x_upper"];
         let of_y = ["q_y_lower", "q_y_upper", "r_y_lower", "r_y_upper"];
@@ -360,7 +360,7 @@ mod tests {
         let source = format!("system Flow in 3d {{ {items} }} scheme s for Flow {{ {WEIGHTED} }}");
         let source = source.replace("rusanov", "force");
         let algorithm = discretize(&parse::parse_str(&source).unwrap()).unwrap();
-        let aligned = aligned(&algorithm, &Placements::new());
+        let aligned = evaluate_once(&algorithm, &Placements::new());
         for kept in ["q_x_lower", "q_x_upper", "q_x_flux", "r_x_flux"] {
             assert_eq!(
                 aligned.get(kept),
@@ -388,7 +388,7 @@ mod tests {
             costs.iter().map(|cost| cost.operations).sum::<f64>()
         };
         let stored = heuristic::stored(&algorithm, Halo::Exchange);
-        let kept = aligned(&algorithm, &stored);
+        let kept = evaluate_once(&algorithm, &stored);
         let (before, after) = (operations(stored), operations(kept));
         assert!(after < 0.8 * before, "{before} operations, then {after}");
     }
@@ -398,6 +398,6 @@ mod tests {
         let source = "system Flow in 2d { field q: scalar; ddt(q) = lap(q); }
             scheme s for Flow { space: central<order = 2>; time: euler; }";
         let algorithm = discretize(&parse::parse_str(source).unwrap()).unwrap();
-        assert_eq!(aligned(&algorithm, &Placements::new()), Placements::new());
+        assert_eq!(evaluate_once(&algorithm, &Placements::new()), Placements::new());
     }
 }
