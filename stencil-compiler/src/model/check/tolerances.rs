@@ -66,7 +66,7 @@ impl Model {
                 continue;
             };
             let test = tests.last(&parts[1]);
-            let Some(tolerance) = tests.hopeless(test).flatten() else {
+            let Some(tolerance) = tests.never_holds(test).flatten() else {
                 continue;
             };
             let key = (within.clone(), test.span);
@@ -116,7 +116,7 @@ impl<'a> Tests<'a> {
 
     /// Is a truth, which is one or zero, never one except for exact results? Returns the largest tolerance that is too
     /// small, if there is one.
-    fn hopeless(&self, truth: &'a Term) -> Option<Option<f64>> {
+    fn never_holds(&self, truth: &'a Term) -> Option<Option<f64>> {
         if is(truth, 0.0) {
             return Some(None);
         }
@@ -125,15 +125,15 @@ impl<'a> Tests<'a> {
         };
         let [left, right, then, otherwise] = &**parts;
         let never = match is(left, 0.0) && matches!(right.kind, TermKind::If(..)) {
-            true => self.hopeless(right),
+            true => self.never_holds(right),
             false if *relation == Relation::Equal => None,
             false => self.too_small(left, right).map(Some),
         };
         let larger = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).reduce(f64::max);
-        let otherwise = self.hopeless(otherwise)?;
+        let otherwise = self.never_holds(otherwise)?;
         match never {
             Some(tolerance) => Some(larger(tolerance, otherwise)),
-            None => Some(larger(self.hopeless(then)?, otherwise)),
+            None => Some(larger(self.never_holds(then)?, otherwise)),
         }
     }
 
