@@ -38,7 +38,7 @@ impl FaceFlux {
 }
 
 /// A point on the path of a cell.
-struct Stop {
+struct PathPoint {
     states: States,
     /// The fields that have one value at faces, as this side sees them.
     seen: Vec<Poly>,
@@ -46,7 +46,7 @@ struct Stop {
 
 impl Law<'_> {
     /// The states on both sides of the upper face of a cell, from the cells' own ones there.
-    pub(super) fn meet(
+    pub(super) fn star_states(
         &self,
         expander: &mut Expander<'_>,
         at_face: &AtFace,
@@ -81,7 +81,7 @@ impl Law<'_> {
         at_face: &AtFace,
         own: &[States; 2],
         axis: usize,
-    ) -> Result<[Stop; 2]> {
+    ) -> Result<[PathPoint; 2]> {
         let mut one = Vec::new();
         for (field, by) in &at_face.fields {
             for (_, component) in self.components_of(*field) {
@@ -107,7 +107,7 @@ impl Law<'_> {
         one: &[(usize, Poly)],
         axis: usize,
         word: &str,
-    ) -> Result<Stop> {
+    ) -> Result<PathPoint> {
         let label = format!("{}_{word}", AXES[axis]);
         let mut states = own.clone();
         for (component, value) in one {
@@ -146,7 +146,7 @@ impl Law<'_> {
         for (component, value) in one {
             states.components[*component] = value.clone();
         }
-        Ok(Stop { states, seen })
+        Ok(PathPoint { states, seen })
     }
 
     /// The flux through the upper face of a cell along an axis, with the effect of slopes on both sides of it.
@@ -204,13 +204,13 @@ impl Law<'_> {
         self.seen_from_below(expander, [cell.clone(), cell], axis)
     }
 
-    fn stop(&self, at_face: &AtFace, states: States) -> Stop {
+    fn stop(&self, at_face: &AtFace, states: States) -> PathPoint {
         let components = at_face
             .fields
             .iter()
             .flat_map(|(f, _)| self.components_of(*f));
         let seen = components.map(|(_, component)| states.components[component].clone());
-        Stop {
+        PathPoint {
             seen: seen.collect(),
             states,
         }
@@ -221,7 +221,7 @@ impl Law<'_> {
         &self,
         of: &mut Algebra<'_, '_>,
         at_face: &AtFace,
-        stops: [Stop; 3],
+        stops: [PathPoint; 3],
         axis: usize,
         word: &str,
     ) -> Result<Vec<Poly>> {

@@ -269,7 +269,7 @@ impl<'a> Law<'a> {
             }
             Some(at_face) => {
                 let own = self.seen_from_below(expander, own, axis);
-                let [below, above] = self.meet(expander, at_face, own, axis)?;
+                let [below, above] = self.star_states(expander, at_face, own, axis)?;
                 [
                     self.side(expander, below, None, axis, "below", 0)?,
                     self.side(expander, above, None, axis, "above", 0)?,

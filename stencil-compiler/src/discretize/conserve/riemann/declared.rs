@@ -29,7 +29,7 @@ impl Law<'_> {
             None => (own, ["upper", "lower"], 1),
             Some(at_face) => {
                 let own = self.seen_from_below(expander, own, axis);
-                let stars = self.meet(expander, at_face, own, axis)?;
+                let stars = self.star_states(expander, at_face, own, axis)?;
                 (stars, ["below", "above"], 0)
             }
         };
