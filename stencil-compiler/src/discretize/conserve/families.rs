@@ -24,7 +24,7 @@ pub(in crate::discretize) struct Linear {
     meanings: BTreeMap<AtomId, Poly>,
     fluxes: Vec<Poly>,
     names: Vec<String>,
-    pub(super) kinds: Kinds,
+    pub(super) kinds: WaveKinds,
     /// The slowest speed, that of the flow, and the fastest.
     pub(super) speeds: [Poly; 3],
     pub(super) sound: Poly,
@@ -32,7 +32,7 @@ pub(in crate::discretize) struct Linear {
 
 /// The kinds of waves that exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Kinds {
+pub(super) struct WaveKinds {
     /// Waves that move with the flow.
     pub(super) flow: bool,
     /// Waves that move through it.

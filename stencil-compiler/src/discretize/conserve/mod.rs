@@ -37,7 +37,7 @@ mod waves;
 
 use algebra::Algebra;
 use at_face::FaceFlux;
-use families::Kinds;
+use families::WaveKinds;
 pub(super) use rational::are_equal;
 use riemann::{Face, Side};
 pub(super) use rounding::bounds;
@@ -154,7 +154,7 @@ pub(super) struct Law<'a> {
     /// The speeds of waves, declared or derived; nothing where no one asks for them.
     waves: Option<Waves>,
     /// The kinds of waves along each axis, if the speeds are those of all waves.
-    kinds: Vec<Kinds>,
+    kinds: Vec<WaveKinds>,
 }
 
 impl<'a> Law<'a> {
@@ -177,7 +177,7 @@ impl<'a> Law<'a> {
                 .ok_or_else(|| unknown("limiter", &scheme.limiter))?,
             waves: model.waves.clone(),
             kinds: vec![
-                Kinds {
+                WaveKinds {
                     flow: true,
                     sound: true
                 };

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use super::algebra::Algebra;
-use super::families::Kinds;
+use super::families::WaveKinds;
 use super::rational::{Quotient, Refused};
 use super::sample::Point;
 use super::tangent::Tangent;
@@ -50,7 +50,7 @@ impl Law<'_> {
     ///
     /// # Errors
     /// If there are others.
-    pub(super) fn kinds_of(&self, waves: &Waves) -> Result<Vec<Kinds>> {
+    pub(super) fn kinds_of(&self, waves: &Waves) -> Result<Vec<WaveKinds>> {
         let mut all = Vec::new();
         for (axis, along) in AXES.iter().enumerate().take(self.model.dimension) {
             let mut expander = self.expander_for_forms()?;
@@ -175,7 +175,7 @@ impl Jacobian {
     }
 
     /// The kinds of waves, if the declared ones are all; else whether there was no point to try.
-    fn kinds(&self, expander: &Expander<'_>) -> std::result::Result<Kinds, bool> {
+    fn kinds(&self, expander: &Expander<'_>) -> std::result::Result<WaveKinds, bool> {
         let [flow, sound] = self.declared.as_ref().ok_or(true)?;
         let mut trials = Vec::new();
         for number in 0..POINTS {
@@ -279,7 +279,7 @@ impl Jacobian {
 #[derive(Clone, Copy)]
 enum Trial {
     /// All waves are of these kinds.
-    Only(Kinds),
+    Only(WaveKinds),
     /// There are.
     Others,
     /// There is no sound, and yet more than a flow: too few directions, or a sound too small to see.
@@ -289,8 +289,8 @@ enum Trial {
 }
 
 /// The result of most points: rounding may speak against it at some. An error tells whether there was none.
-fn majority(trials: &[Trial]) -> std::result::Result<Kinds, bool> {
-    let mut kinds = Kinds {
+fn majority(trials: &[Trial]) -> std::result::Result<WaveKinds, bool> {
+    let mut kinds = WaveKinds {
         flow: false,
         sound: false,
     };
@@ -325,7 +325,7 @@ fn trial(matrix: &Matrix, flow: f64, square: f64) -> Trial {
     let whole = trace(&squares);
     if square.abs() <= f64::EPSILON * f64::EPSILON * whole {
         return match below(&beyond, &sizes) {
-            true => Trial::Only(Kinds {
+            true => Trial::Only(WaveKinds {
                 flow: true,
                 sound: false,
             }),
@@ -338,7 +338,7 @@ fn trial(matrix: &Matrix, flow: f64, square: f64) -> Trial {
     let rest = less(&product(&beyond, &beyond), square);
     let rests = less(&squares, -square);
     match below(&product(&beyond, &rest), &product(&sizes, &rests)) {
-        true => Trial::Only(Kinds {
+        true => Trial::Only(WaveKinds {
             flow: !below(&rest, &rests),
             sound: true,
         }),
