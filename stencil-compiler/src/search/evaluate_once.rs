@@ -398,6 +398,9 @@ mod tests {
         let source = "system Flow in 2d { field q: scalar; ddt(q) = lap(q); }
             scheme s for Flow { space: central<order = 2>; time: euler; }";
         let algorithm = discretize(&parse::parse_str(source).unwrap()).unwrap();
-        assert_eq!(evaluate_once(&algorithm, &Placements::new()), Placements::new());
+        assert_eq!(
+            evaluate_once(&algorithm, &Placements::new()),
+            Placements::new()
+        );
     }
 }

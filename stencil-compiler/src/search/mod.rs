@@ -2,8 +2,8 @@
 //! schedules, advice in place of an illegal one, and files of schedules that were found fast.
 
 pub mod advice;
-mod evaluate_once;
 pub mod cuts;
+mod evaluate_once;
 mod factors;
 pub mod heuristic;
 mod neighbours;

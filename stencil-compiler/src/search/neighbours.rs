@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::evaluate_once::{evaluate_once, in_own_column};
 use super::cuts::cuts;
+use super::evaluate_once::{evaluate_once, in_own_column};
 use super::heuristic::{carry, carry_ahead, fused, recomputed, shared, stored};
 use super::passes::{self, PARTS};
 use super::sums;
