@@ -16,7 +16,7 @@ pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| mask & (1 << lane) != 0)
 }
 
-/// The state of a warp that cannot run.
+/// The state of a warp: ready, or the reason why it waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Ready,
