@@ -165,7 +165,7 @@ pub fn cuda(kernel: &Kernel, precision: Precision) -> Result<Source, EmitError> 
 /// The same for a launch over patches.
 ///
 /// # Errors
-/// As for [`cuda`].
+/// As for [`cuda()`].
 pub fn cuda_over(
     patches: Patches,
     kernel: &Kernel,
