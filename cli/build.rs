@@ -41,8 +41,8 @@ fn main() {
     );
 }
 
-/// The commit of the repository whose root is this folder and its day, and whether sources differ from it; none if the
-/// folder is no such root or the program `git` is not there.
+/// The commit of the repository whose root is this folder and its day, and whether sources differ from it; `None` if
+/// the folder is not its root or the program `git` is missing.
 pub(crate) fn of_repository(root: &Path, git: &str) -> Option<String> {
     let ask = |arguments: &[&str]| {
         let output = Command::new(git)

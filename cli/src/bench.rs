@@ -1,4 +1,4 @@
-//! `stencil bench`: how fast systems step, beside what the machine can do and beside other programs.
+//! `stencil bench`: the rates of systems, next to those that the machine can reach and those of other programs.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -54,7 +54,7 @@ pub(crate) struct BenchArgs {
         default_value = "both"
     )]
     protocol: Protocol,
-    /// Timings of each case, of which the best and the median are shown; of a card those after rests
+    /// Timings of each case, of which the best and the median are shown; for a card those after rests
     #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: u32,
     /// Steps in a timing; as many as take about a fifth of a second if not given, on a card 12 ms
@@ -68,9 +68,9 @@ pub(crate) struct BenchArgs {
     /// its arrays
     #[arg(long)]
     lean: bool,
-    /// Show what each kernel takes of a card, and what each part of a step costs: bytes, operations and, on
-    /// a card, its time and how near it comes to what memory and arithmetic allow. With --pictures, draw these parts
-    /// below the roof of the machine, and their shares of the time
+    /// Show the resources of a card that each kernel takes, and the cost of each part of a step: bytes, operations and,
+    /// on a card, its time as a share of the limits by memory and arithmetic. With --pictures, draw these parts below
+    /// the roof of the machine, and their shares of the time
     #[arg(long)]
     kernels: bool,
     /// Print one JSON object in place of the table
@@ -85,21 +85,20 @@ pub(crate) struct BenchArgs {
     /// and traversal, but no stencil
     #[arg(long)]
     bare: bool,
-    /// Draw the rates against the size of the mesh into this folder, a picture for each system and
-    /// precision, and against the order where there are several; of several schedules also how much faster
-    /// they are than the first
+    /// Draw the rates against the size of the mesh into this folder, a picture for each system and precision, and
+    /// against the order if there are several; of several schedules also their rates relative to the first
     #[arg(long, value_name = "FOLDER")]
     pictures: Option<PathBuf>,
 }
 
-/// How steps of a card are timed.
+/// The way in which steps of a card are timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Protocol {
     /// Short batches after rests: at the clock that the card reaches.
     Burst,
     /// Steps without rests: at the clock that it holds.
     Sustained,
-    /// One after the other.
+    /// Bursts first, then steps without rests.
     Both,
 }
 
@@ -194,7 +193,7 @@ fn measure<T: Number>(
     Ok(bench::measure::<T>(&system, &setup, &timings)?)
 }
 
-/// One combination of all that the command line lists for a system.
+/// One combination of the values that the command line lists for a system.
 struct Case<'a> {
     precision: Precision,
     cells: &'a [usize],
@@ -236,7 +235,7 @@ fn some_or_usual<T>(given: impl Iterator<Item = T>) -> Vec<Option<T>> {
     if given.is_empty() { vec![None] } else { given }
 }
 
-/// Says on a terminal what is being measured: a case takes seconds.
+/// Prints to a terminal which case is being measured, as it takes seconds.
 fn tell(system: &SystemDef, case: &Case<'_>) {
     let precision = case.precision.get().name();
     let schedule = case.schedule.unwrap_or("its own schedule");

@@ -1,4 +1,4 @@
-//! `stencil check`: what is understood of a declaration or of a problem file, or all that is wrong.
+//! `stencil check`: a summary of a declaration or a problem file, or all of its errors.
 
 use std::io::Write;
 use std::path::Path;

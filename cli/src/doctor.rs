@@ -1,4 +1,4 @@
-//! `stencil doctor`: what this machine has for running on cards, and what is missing.
+//! `stencil doctor`: checks whether this machine can run on cards, and lists the missing parts.
 
 use std::io::Write;
 
@@ -10,8 +10,8 @@ use crate::{Ended, output};
 /// Arguments of `stencil doctor`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DoctorArgs {
-    /// Measure what each card does in a second, also if that was done before: about two seconds a card, on
-    /// which nothing else should run
+    /// Measure the rates of each card, also if that was done before: about two seconds a card, on which nothing else
+    /// should run
     #[arg(long)]
     measure: bool,
 }

@@ -18,7 +18,7 @@ fn mistake(command: &Documented) -> Option<String> {
     if !error.use_stderr() {
         return None;
     }
-    // Between other words a command may be no more than its name, and its arguments names for what is to be given.
+    // Between other words a command may be no more than its name, and its arguments placeholders.
     let is_begun = matches!(
         error.kind(),
         ErrorKind::MissingRequiredArgument

@@ -28,7 +28,7 @@ mod tests;
 /// Prints one stage of the compiler for a system (schedule without one: `cpu` for rust, else `gpu`).
 #[derive(Args, Clone, Debug)]
 pub(crate) struct EmitArgs {
-    /// Which stage
+    /// The stage
     #[arg(long, value_enum)]
     target: Target,
     #[command(flatten)]
@@ -226,7 +226,7 @@ fn unwritten(error: &EmitError, help: &str) -> Failure {
     }
 }
 
-/// Compiles one launch and reports what it takes of a multiprocessor.
+/// Compiles one launch and reports the resources of a multiprocessor that it takes.
 fn machine_code(
     args: &EmitArgs,
     compiled: &Compiled,

@@ -64,7 +64,7 @@ enum Command {
     New(new::NewArgs),
     /// Check a declaration or a problem file, and show how it is understood
     Check(check::CheckArgs),
-    /// Measure systems beside what the machine can do
+    /// Measure systems next to the limits of the machine
     Bench(bench::BenchArgs),
     /// Search for the fastest schedule of a system on a card, and keep it in a plan file
     Tune(tune::TuneArgs),
@@ -72,11 +72,11 @@ enum Command {
     Predict(predict::PredictArgs),
     /// Compare schedules on a card with the processor, bit for bit; their kernels may be compiled before
     Verify(verify::VerifyArgs),
-    /// Say what this machine has for running on cards, and what is missing
+    /// Check whether this machine can run on cards, and list the missing parts
     Doctor(doctor::DoctorArgs),
     /// List the problems that can be run and the systems that can be explained
     List,
-    /// Show how a system is understood, what it reads and what each schedule costs
+    /// Show a system as the compiler sees it, its reads and the cost of each schedule
     Explain(explain::ExplainArgs),
     /// Explain an error code
     ExplainError(explain::ExplainErrorArgs),
@@ -92,7 +92,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are no errors; a reader who has left is none either.
+            // Help and version are not errors; neither is a reader that has left.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { USAGE } else { OK });
         }

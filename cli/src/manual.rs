@@ -9,7 +9,7 @@ use clap_complete::Shell;
 
 use crate::{Ended, OUTPUT, output};
 
-/// Which shell is told.
+/// The shell.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct CompletionsArgs {
     /// The shell; bash reads them by `source <(stencil completions bash)`
@@ -20,7 +20,7 @@ pub(crate) struct CompletionsArgs {
 /// Arguments of `stencil man`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ManArgs {
-    /// Folder for the pages, such as ~/.local/share/man/man1; made if it is not there
+    /// Folder for the pages, such as ~/.local/share/man/man1; created if it does not exist
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }

@@ -8,7 +8,7 @@ use clap::Args;
 
 use crate::{Ended, USAGE, output};
 
-/// Files of the package. `{{..}}` stands for what differs between packages.
+/// Files of the package. `{{..}}` stands for text that differs between packages.
 const FILES: [(&str, &str); 8] = [
     ("Cargo.toml", include_str!("new/template/Cargo.toml.in")),
     (".gitignore", "/target\n/out\n"),
@@ -26,7 +26,7 @@ const FILES: [(&str, &str); 8] = [
 /// The folder of this package at the time it was compiled.
 const HERE: &str = env!("CARGO_MANIFEST_DIR");
 
-/// Words that are no name of a package: keywords, and crates that would be hidden.
+/// Words that cannot name a package: keywords, and crates that would be hidden.
 const TAKEN: &[&str] = &[
     "abstract",
     "alloc",
@@ -96,7 +96,7 @@ pub(crate) struct NewArgs {
     /// Folder to make; NAME in the current folder if not given
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Folder with the sources of this program; where it was built if not given
+    /// Folder with the sources of this program; by default the one in which it was built
     #[arg(long, value_name = "DIR")]
     source: Option<PathBuf>,
 }
@@ -176,7 +176,7 @@ fn sources(given: Option<&Path>) -> Result<PathBuf, Ended> {
     })
 }
 
-/// Nothing may be overwritten.
+/// Refuses a folder whose files would be overwritten.
 fn free(folder: &Path) -> Result<(), Ended> {
     let refused = |what: &str| Ended {
         code: USAGE,

@@ -8,7 +8,7 @@ use stencil_report::{Failure, Render};
 
 use crate::{Ended, OUTPUT};
 
-/// Writes to a pipe or terminal. A reader who has seen enough is no failure.
+/// Writes to a pipe or terminal. A closed pipe is not a failure.
 pub(crate) fn write(out: &mut dyn Write, bytes: &[u8]) -> Result<(), Failure> {
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),

@@ -1,4 +1,4 @@
-//! `stencil plot`: pictures of what a run left behind.
+//! `stencil plot`: pictures of the files of a run.
 
 use std::fs;
 use std::io::Write;
@@ -12,7 +12,7 @@ use crate::{Ended, USAGE, output};
 
 mod table;
 
-/// The file that a run leaves at its end.
+/// The file that a run writes at its end.
 const FINAL: &str = "final.npz";
 
 /// Arguments of `stencil plot`.
@@ -88,7 +88,7 @@ fn map(text: &str) -> Result<ColorMap, String> {
 pub(crate) fn run(args: &PlotArgs, out: &mut dyn Write) -> Result<(), Ended> {
     let what = fs::metadata(&args.path)
         .map_err(|e| wrong(format_args!("cannot read `{}`: {e}", args.path.display())))?;
-    // Before anything is read, which may take long.
+    // Checked before anything is read, which may take long.
     if let Some(path) = args.out.as_ref().filter(|_| !args.frames) {
         Format::of(path).map_err(|e| undrawn(&e))?;
     }
@@ -135,7 +135,7 @@ fn single(args: &PlotArgs, folder: bool) -> Result<PathBuf, Ended> {
     Ok(path)
 }
 
-/// One picture a frame. All frames are looked at first: the range is the same in all pictures.
+/// One picture a frame. All frames are read first: the range is the same in all pictures.
 fn frames(args: &PlotArgs) -> Result<Vec<PathBuf>, Ended> {
     let is_frame = |name: &str| name.starts_with("frame_") && name.ends_with(".npz");
     let files: Vec<PathBuf> = listed(&args.path)
@@ -169,7 +169,7 @@ fn frames(args: &PlotArgs) -> Result<Vec<PathBuf>, Ended> {
     files.iter().map(draw).collect()
 }
 
-/// The picture's path: as asked for, or beside the data with what it shows in its name.
+/// The picture's path: the given one, or beside the data with the view in its name.
 fn named(args: &PlotArgs, file: &Path, view: &View) -> PathBuf {
     if let Some(path) = args.out.as_ref().filter(|_| !args.frames) {
         return path.clone();

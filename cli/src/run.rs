@@ -33,10 +33,10 @@ use folder::{Folder, IfUsed, State};
 use signals::Stop;
 pub(crate) use signals::outlive_limits;
 
-/// Arguments of `stencil run`; the problem chooses whatever is not given.
+/// Arguments of `stencil run`; the problem has the defaults.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct RunArgs {
-    /// Which problem: a name from `stencil list`, or a problem file
+    /// The problem: a name from `stencil list`, or a problem file
     #[arg(value_name = "NAME|FILE.toml", default_value = problems::ALL[0].name)]
     problem: String,
     /// A setting in place of the file's, such as mesh.cells=64,64, params.nu=1e-3 or, for the first
@@ -52,7 +52,7 @@ pub(crate) struct RunArgs {
     /// Patches along x, y, z that the mesh is cut into; the results are the same
     #[arg(long, value_name = "P,Q,R")]
     patches: Option<String>,
-    /// Number of time steps from where the run starts, whatever time that is
+    /// Number of time steps from the start of this run, whatever its time
     #[arg(long, value_name = "N")]
     steps: Option<u64>,
     /// Time step: a number, cfl(NUMBER) or auto
@@ -73,10 +73,10 @@ pub(crate) struct RunArgs {
     /// Replace the run that the folder holds
     #[arg(long, conflicts_with = "number")]
     overwrite: bool,
-    /// Take the next free folder, such as DIR-2, if DIR holds a run; the default where no folder is named
+    /// Take the next free folder, such as DIR-2, if DIR holds a run; the default if no folder is named
     #[arg(long)]
     number: bool,
-    /// Go on from the state in a file such as final.npz
+    /// Continue from the state in a file such as final.npz
     #[arg(long, value_name = "FILE.npz")]
     restart: Option<PathBuf>,
     /// Number of threads; one for each core if not given, and fewer for a mesh of a few thousand cells
@@ -128,7 +128,7 @@ impl RunArgs {
     }
 }
 
-/// Why the command ends, and with which code.
+/// The reason why the command ends, and its exit code.
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) code: u8,

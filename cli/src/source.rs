@@ -1,5 +1,4 @@
-//! From the command line to a discrete problem and a schedule: names, files, and what is wrong
-//! with them.
+//! From the command line to a discrete problem and a schedule: names, files, and their errors.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -20,7 +19,7 @@ use stencil_report::{ByPlan, Failure};
 use stencil_runtime::io::read_text;
 use stencil_runtime::{Engine, Error, SystemDef};
 
-/// Dimensions of a system `in nd` of a file where none are given.
+/// Dimensions of a system `in nd` of a file if none are given.
 const USUAL: usize = 3;
 
 pub(crate) mod plans;
@@ -38,7 +37,7 @@ pub(crate) struct BuiltIn {
     pub(crate) text: String,
 }
 
-/// Which equations, and how they are discretized.
+/// The equations, and their discretization.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct SystemArgs {
     /// A system by name, or a file with a declaration
@@ -64,7 +63,7 @@ pub(crate) enum MixedChoice {
     Product,
     /// Every derivative of a derivative as it is written
     Composed,
-    /// Any of them: what a plan file chose, else bidiagonal
+    /// Any of them: the choice of a plan file, else bidiagonal
     Either,
 }
 
@@ -80,7 +79,7 @@ impl MixedChoice {
     }
 }
 
-/// Which schedule, and for which precision.
+/// The schedule, and its precision.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ScheduleArgs {
     /// A preset by name, or a file with a schedule
@@ -113,9 +112,9 @@ impl Precision {
 /// The engine, on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Backend {
-    /// A card where one can be used, else the processor
+    /// A card if one can be used, else the processor
     Auto,
-    /// The processor: compiled code where there is some, else the row engine
+    /// The processor: compiled code if there is some, else the row engine
     #[default]
     Cpu,
     /// The row engine, which runs any system on the processor
@@ -199,7 +198,7 @@ fn in_dimension(text: &str, given: Option<usize>) -> Option<usize> {
     }
 }
 
-/// A system by name or from a file, in a number of dimensions where it is declared `in nd`.
+/// A system by name or from a file, in a number of dimensions if it is declared `in nd`.
 pub(crate) fn system(name: &str, dimension: Option<usize>) -> Result<SystemDef, Error> {
     if !is_file(name) {
         return match dimension {
@@ -324,8 +323,8 @@ fn render(error: &DiscretizeError, name: &str, text: &str) -> String {
     format!("error: {}\n{place}", error.message)
 }
 
-/// A schedule by name or from a file. Of a plan file it is the one for this
-/// problem on a mesh of this size, or on the nearest one.
+/// A schedule by name or from a file. From a plan file it is the one for this problem on a mesh of this size, or on the
+/// nearest one.
 pub(crate) fn schedule(
     wanted: &str,
     algorithm: &Algorithm,

@@ -20,7 +20,7 @@ use crate::source::Precision;
 use crate::systems::SystemsArgs;
 use crate::{Ended, explain, output};
 
-mod forms;
+mod formulations;
 
 /// Arguments of `stencil tune`.
 #[derive(Args, Clone, Debug)]
@@ -31,11 +31,11 @@ pub(crate) struct TuneArgs {
     /// and so changes bits
     #[arg(long, conflicts_with = "survey")]
     tune_scheme: bool,
-    /// The file that what is found is added to
+    /// The file that the schedules found are added to
     #[arg(long, value_name = "FILE", default_value = "stencil.plans")]
     plans: PathBuf,
-    /// Seconds after which no further schedules are looked for; of these, half are for what the performance model orders before
-    /// anything is timed, or with --on three quarters, before the best are compiled
+    /// Seconds after which the search for further schedules ends. Half of them are for ordering
+    /// schedules by the performance model before any is timed; with --on three quarters, before the best are compiled
     #[arg(long, value_name = "SECONDS", default_value = "45")]
     budget: u64,
     /// Schedules of each race
@@ -56,8 +56,8 @@ pub(crate) struct TuneArgs {
     /// Time nothing: believe the performance model of a card that need not be there, H200, A100 or K40
     #[arg(long, value_name = "CARD", value_parser = explain::card, conflicts_with_all = ["card", "survey", "pictures"])]
     on: Option<&'static Model>,
-    /// Time so many schedules drawn at random, as many of each blocking, or those that the budget suffices for, in place of
-    /// a search, and say how well the performance model predicts them
+    /// Time this many schedules drawn at random, as many of each blocking, or those that the budget suffices for, in
+    /// place of a search, and report how well the performance model predicts them
     #[arg(long, value_name = "N")]
     survey: Option<usize>,
     /// The seeds of surveys, each of which is one
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Ended> {
     for system in args.of.systems()? {
         for precision in &args.of.precision {
             let key = options(args, &system).key(&system, precision.get())?;
-            let (forms, note) = forms::of(args, &plans, &system, &key)?;
+            let (forms, note) = formulations::of(args, &plans, &system, &key)?;
             output::write(out, note.as_bytes())?;
             if args.survey.is_none() && is_there(args, &plans, &forms, &key, out)? {
                 continue;
@@ -121,10 +121,10 @@ pub(crate) fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Ended> {
     Ok(output::write(out, end.as_bytes())?)
 }
 
-/// Keeps and draws what was found.
+/// Keeps and draws the result.
 fn save(args: &TuneArgs, report: &Report<'_>, out: &mut dyn Write) -> Result<(), Ended> {
     if let Some(plan) = &report.tuned.plan {
-        // A search that is cut off, or cannot draw, leaves what it has found.
+        // A search that is cut off, or cannot draw, leaves its results.
         keep(&args.plans, plan.clone())?;
     }
     let Some(folder) = &args.pictures else {
@@ -144,7 +144,7 @@ fn is_there(
 ) -> Result<bool, Ended> {
     let (name, precision, [x, y, z]) = (&key.system, key.precision.name(), key.cells);
     let what = format!("{name} {precision} {x}x{y}x{z}");
-    match forms::plan(plans, forms, key) {
+    match formulations::plan(plans, forms, key) {
         Some(plan) if !args.again => {
             let line = format!(
                 "{what}: {} million points a second{}, as found before\n",
@@ -217,7 +217,7 @@ fn state(progress: Progress) -> String {
     }
 }
 
-/// The plans of a file; none where there is no file yet.
+/// The plans of a file; none if there is no file yet.
 fn read(file: &Path) -> Result<Plans, Ended> {
     let text = match read_text(file) {
         Ok(text) => text,

@@ -71,8 +71,8 @@ pub(crate) struct VerifyArgs {
     /// The card, counted from 0
     #[arg(long, value_name = "N", default_value = "0")]
     card: usize,
-    /// Compile all kernels into a folder, with the list of what they are for, and compare nothing;
-    /// no card is needed
+    /// Compile all kernels into a folder, with the list of the cases that need them, and compare nothing; no card is
+    /// needed
     #[arg(long, value_name = "DIR", conflicts_with = "card")]
     export: Option<PathBuf>,
     /// The cards that kernels are exported for
@@ -83,7 +83,7 @@ pub(crate) struct VerifyArgs {
         requires = "export"
     )]
     arch: String,
-    /// Compare what was exported to a folder; nothing is compiled, and no NVRTC is needed
+    /// Compare the cases that were exported to a folder; nothing is compiled, and no NVRTC is needed
     #[arg(
         long,
         value_name = "DIR",
@@ -214,7 +214,7 @@ fn in_parallel<R: Send>(batch: &Batch, threads: usize, work: impl Fn(usize) -> R
     thread::scope(|scope| {
         let threads = 0..threads.clamp(1, all.len().max(1));
         let threads: Vec<_> = threads.map(|_| scope.spawn(work)).collect();
-        // The end of a scope does not wait for what a driver leaves to the end of a thread.
+        // The end of a scope does not wait for work that a driver leaves to the end of a thread.
         for thread in threads {
             thread.join().unwrap_or_else(|panic| resume_unwind(panic));
         }
@@ -225,7 +225,7 @@ fn in_parallel<R: Send>(batch: &Batch, threads: usize, work: impl Fn(usize) -> R
     results.into_values().collect()
 }
 
-/// Counts values that are not those of the processor, or says why there are none.
+/// Counts values that differ from those of the processor, or gives the reason why there are none.
 fn differing(bits: Result<Vec<u64>, Ended>, reference: &[u64]) -> Result<usize, String> {
     let bits = bits.map_err(|ended| {
         let first = ended.message.lines().next().unwrap_or_default();
@@ -234,7 +234,7 @@ fn differing(bits: Result<Vec<u64>, Ended>, reference: &[u64]) -> Result<usize, 
     Ok(bits.iter().zip(reference).filter(|(a, b)| a != b).count())
 }
 
-/// The bits of all fields after some steps, and of what is observed then; NaN by one pattern.
+/// The bits of all fields and observables after some steps; NaN by one pattern.
 fn bits<T: Number>(run: Builder<T>, steps: u64) -> Result<Vec<u64>, Ended> {
     let mut simulation = run.build()?;
     let names: Vec<String> = simulation.components().map(str::to_string).collect();
@@ -256,7 +256,7 @@ fn bits<T: Number>(run: Builder<T>, steps: u64) -> Result<Vec<u64>, Ended> {
     Ok(simulation.bits()?)
 }
 
-/// Compiles all kernels into a folder, and writes the list of what they are for.
+/// Compiles all kernels into a folder, and writes the list of the cases that need them.
 fn export(
     folder: &Path,
     arch: &str,

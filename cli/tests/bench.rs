@@ -1,4 +1,4 @@
-//! `stencil bench` as a user runs it, on small meshes: what is printed, not how fast it is.
+//! `stencil bench` as a user runs it, on small meshes: tests of its output, not of its rates.
 
 mod common;
 

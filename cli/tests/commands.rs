@@ -109,7 +109,7 @@ fn a_closed_pipe_is_no_error() {
     );
 }
 
-/// With a driver the card does what it is asked for; without one the command names all that is missing.
+/// With a driver the card does the work; without one the command names everything that is missing.
 #[test]
 fn what_is_there_for_cards_is_said_and_used() {
     let here = folder("cards");
@@ -137,7 +137,7 @@ fn what_is_there_for_cards_is_said_and_used() {
             );
         }
     }
-    // A plan that was found is not looked for again.
+    // The search is not repeated for a plan that was found.
     if usable {
         assert!(good(&locked, &here).contains("as found before"));
     }

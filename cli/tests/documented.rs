@@ -1,5 +1,5 @@
 //! Documented commands as a reader types them, one after another in an empty folder with the files that the page shows.
-//! Those that need a card, or that measure or search for long, are left out, and meshes are small.
+//! Commands that need a card, or that measure or search for long, are left out, and meshes are small.
 
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,6 @@
-//! Messages as their readers meet them: what is typed, and all that standard error then has. The texts are in
-//! `snapshots/`; after a change that is meant, `INSTA_UPDATE=always cargo test -p stencil-cli --test messages` writes
-//! them anew, and the difference shows what readers will meet.
+//! Messages as their readers meet them: the command, and everything on standard error. The texts are in `snapshots/`;
+//! after an intended change, `INSTA_UPDATE=always cargo test -p stencil-cli --test messages` writes them anew, and the
+//! difference shows the new messages.
 
 use std::fs;
 
@@ -68,7 +68,7 @@ fn met(replaced: Option<(&str, &str)>, words: &str) -> String {
     )
 }
 
-/// The first lines: lists of what there is grow with the library.
+/// The first lines: lists of names grow with the library.
 fn beginning(text: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     match lines.get(..SHOWN) {

@@ -1,4 +1,4 @@
-//! `stencil plot` as a user runs it: pictures of files, and what it says where there is none.
+//! `stencil plot` as a user runs it: pictures of files, and its messages if there is none.
 
 use std::path::Path;
 

@@ -1,8 +1,7 @@
-//! Functions of cell values by themselves: what `#[pointwise]` compiles for the processor, beside the text that systems
-//! link.
+//! Functions of cell values by themselves: `#[pointwise]` compiles them for the processor, and systems link their text.
 //!
-//! A function is read as one of a system whose fields are its arguments and which watches its value, so it is checked
-//! and rounded as it is in any other system that gives it single values and shares none of its divisors.
+//! A function is compiled as one of a system whose fields are its arguments and which observes its value. It is checked
+//! and rounded as in any other system that passes it single values and shares none of its divisors.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
@@ -23,22 +22,22 @@ pub struct Pointwise {
     pub name: String,
     /// Its arguments in order.
     pub arguments: Vec<(String, Rank)>,
-    /// What its value is.
+    /// The rank of its value.
     pub rank: Rank,
-    /// The components of its value in each number of dimensions that it has a meaning in; an atom is the position
-    /// of a component among those of all arguments. There is one for a function of scalars alone.
+    /// The components of its value, for each number of dimensions in which it has a meaning; an atom is the position of
+    /// a component among those of all arguments. A function of scalars alone has one entry.
     pub bodies: Vec<(usize, Expr<usize>)>,
 }
 
 impl Pointwise {
-    /// Does what it takes or gives depend on the number of dimensions?
+    /// Does the rank of an argument or of the value depend on the number of dimensions?
     pub fn is_of_axes(&self) -> bool {
         let ranks = self.arguments.iter().map(|(_, rank)| rank);
         ranks.chain([&self.rank]).any(|rank| *rank != Rank::Scalar)
     }
 }
 
-/// Compiles the last of some functions; those above it are what it calls.
+/// Compiles the last of some functions; it may call those above it.
 ///
 /// ```
 /// use stencil_compiler::pointwise::pointwise;
@@ -51,7 +50,7 @@ impl Pointwise {
 /// ```
 ///
 /// # Errors
-/// All errors of the functions, in the number of dimensions in which there are fewest.
+/// The errors in the number of dimensions with the fewest errors.
 pub fn pointwise(functions: TokenStream) -> Result<Pointwise, Diagnostics> {
     let last = parse::last_function(functions.clone())?;
     let mut function = Pointwise {
@@ -138,7 +137,7 @@ fn argument(at: usize) -> String {
     format!("argument_{at}")
 }
 
-/// What is written behind a value to get its components, in order.
+/// The suffixes that select the components of a value, in order.
 fn components(rank: Rank, dimension: usize) -> Vec<String> {
     let axes = &AXES[..dimension];
     match rank {
@@ -202,14 +201,14 @@ fn inlined(algorithm: &Algorithm, places: &[String]) -> Option<Expr<usize>> {
 enum Constant {
     /// A number, rounded once.
     Number(f64),
-    /// A multiple of what is the epsilon of the precision, as operations in that precision.
+    /// A multiple of a node that holds the epsilon of the precision, as operations in that precision.
     OfPrecision(Ref),
 }
 
 struct Inlined {
     builder: Builder<usize>,
     uniforms: Vec<Constant>,
-    /// Of the grid functions so far; none of what is no argument.
+    /// Values of the grid functions so far; `None` for one that is not an argument.
     values: Vec<Option<Ref>>,
 }
 
@@ -258,7 +257,7 @@ impl Inlined {
         result.copied().map(Constant::OfPrecision)
     }
 
-    /// `|3 (4/3 - 1) - 1|`: what a third lacks in the precision of the operations.
+    /// `|3 (4/3 - 1) - 1|`: the error of 1/3 in the precision of the operations.
     fn epsilon(&mut self) -> Ref {
         let b = &mut self.builder;
         let [one, three, four] = [1.0, 3.0, 4.0].map(|value| b.lit(value));

@@ -3,12 +3,12 @@
 
 use std::fmt;
 
-/// What is wrong with a stage's text, and where.
+/// An error in a stage's text, with its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextError {
     /// 1-based line.
     pub line: usize,
-    /// What was expected or found.
+    /// One line: the token that was expected, or found.
     pub message: String,
 }
 
@@ -27,7 +27,7 @@ pub enum Token {
     Name(String),
     /// An unsigned number, as written.
     Number(String),
-    /// A string between double quotes, with `\"`, `\\` and `\n` escapes undone.
+    /// A string between double quotes, with the escapes `\"`, `\\` and ` ` resolved.
     Quoted(String),
     /// One punctuation character.
     Punct(char),

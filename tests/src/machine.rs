@@ -202,7 +202,7 @@ impl<'a, T: Real> Machine<'a, T> {
             let Some(parts) = parts(kernel, cells, region, self.seed) else {
                 continue;
             };
-            interp::run_parts(kernel, cells, &mut buffers, &uniforms, (options, &parts))?;
+            interp::run_parts(kernel, cells, &mut buffers, &uniforms, options, &parts)?;
             for (buffer, array) in kernel.buffers.iter().zip(buffers) {
                 patch.insert(home(&self.compiled.plan, &buffer.name), array);
             }

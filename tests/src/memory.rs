@@ -192,7 +192,7 @@ impl<T: Real> Memory<T> {
             cells: of_patch.map(|n| n as i64),
         };
         let array = |(name, halo, apart): &Named| {
-            let array = GlobalArray::apart(of_patch, *halo, *apart);
+            let array = GlobalArray::with_cell_stride(of_patch, *halo, *apart);
             (name.clone(), array)
         };
         let arrays: Arrays<T> = names.iter().map(array).collect();

@@ -1,5 +1,5 @@
-//! `stencil explain`: what the compiler makes of a system, as a page to learn from; and the pages
-//! of the error codes.
+//! `stencil explain`: a system as the compiler sees it, as a page to learn from; and the pages of the error
+//! codes.
 
 use std::fmt::Write as _;
 use std::io::Write;
@@ -18,15 +18,14 @@ mod plan;
 #[cfg(test)]
 mod tests;
 
-/// Shows how a system is understood, what it reads and what a schedule costs (without one: every preset).
+/// Shows a system as the compiler sees it, its reads and the cost of a schedule (without one: of every preset).
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
     system: SystemArgs,
     #[command(flatten)]
     schedule: ScheduleArgs,
-    /// Predict what memory moves on a card for this many cells, and how long that takes: one number
-    /// for all axes, or one each
+    /// Predict the traffic of memory on a card for this many cells, and its time: one number for all axes, or one each
     #[arg(long, value_name = "N[,N,N]", value_delimiter = ',', num_args = 1)]
     cells: Vec<usize>,
     /// The card that times are predicted for: H200, A100 or K40

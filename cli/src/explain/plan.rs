@@ -1,5 +1,5 @@
-//! `stencil explain --plan`: a whole step as one tree, with what each kernel costs and why the schedule
-//! was chosen over others; `--analyze` runs it.
+//! `stencil explain --plan`: a whole step as one tree, with the cost of each kernel and the reasons for the choice of
+//! the schedule; `--analyze` runs it.
 
 use std::fs;
 use std::io::Write;
@@ -19,20 +19,20 @@ mod tests;
 /// Arguments that ask for a plan.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct PlanArgs {
-    /// Show a whole step as one tree: fills, kernels, what each computes and costs; then what storing
-    /// grid functions costs and saves, and the other candidates. Without --schedule it is of the
-    /// candidate that is predicted to be the fastest
+    /// Show a whole step as one tree: fills, kernels, the functions and the cost of each; then the cost and the savings
+    /// of stored grid functions, and the other candidates. Without --schedule it is of the candidate that is predicted
+    /// to be the fastest
     #[arg(long, group = "shown")]
     plan: bool,
-    /// The same, and run the schedule on the first card for a moment: the time of a step, and registers,
-    /// spills and occupancy of its kernels as they are there
+    /// The same, and run the schedule on the first card for a moment: the time of a step, and the actual registers,
+    /// spills and occupancy of its kernels
     #[arg(long, group = "shown")]
     analyze: bool,
-    /// Another plan to compare with, a preset or a file: what it places, its kernels and what they cost
+    /// Another plan to compare with, a preset or a file: its placements, its kernels and their cost
     #[arg(long, value_name = "PRESET|FILE", requires = "shown")]
     against: Option<String>,
-    /// Schedules that are looked at beside the presets: of those that a search begins with, as many of
-    /// each kind; then half as many neighbours of the fastest
+    /// Schedules that are tried beside the presets: of those that a search begins with, as many of each kind; then half
+    /// as many neighbours of the fastest
     #[arg(long, value_name = "N", default_value = "64", requires = "shown")]
     candidates: usize,
     /// Write the plan as JSON in place of text
@@ -42,7 +42,7 @@ pub(crate) struct PlanArgs {
     /// read, and all candidates below the roof of the card, each as SVG and PNG
     #[arg(long, value_name = "FOLDER", requires = "shown")]
     pictures: Option<PathBuf>,
-    /// Do not compile the kernels of the plan for their registers, even where there is a compiler
+    /// Do not compile the kernels of the plan for their registers, even if there is a compiler
     #[arg(long, requires = "shown")]
     no_compile: bool,
 }

@@ -50,7 +50,7 @@ pub(super) fn series(args: &PlotArgs, folder: bool) -> Result<PathBuf, Ended> {
     save(args, &plot, &file, "series.png")
 }
 
-/// The columns to draw: those named, or all that are no clock.
+/// The columns to draw: those named, or all except clocks.
 fn columns(args: &PlotArgs, table: &Table, file: &Path) -> Result<Vec<String>, Ended> {
     let wanted = args.series.as_deref().unwrap_or_default();
     let named: Vec<String> = wanted

@@ -43,7 +43,7 @@ pub(super) fn of(args: &RunArgs) -> Vec<Change> {
         changes.push(Change::text("--out", "output.dir", &out.to_string_lossy()));
     }
     if args.steps.is_some() {
-        // So many steps, whatever time that is.
+        // This many steps, whatever their time.
         changes.push(Change::remove("time.end"));
     }
     changes.extend(args.set.iter().map(|text| Change::set(text)));

@@ -13,12 +13,12 @@ use super::files::{Files, cannot_write};
 use super::folder::{FINAL, INTERRUPTED, LAST_GOOD, SERIES};
 use super::signals::Stop;
 
-/// How a run came to its end.
+/// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// At the problem's end.
     Finished,
-    /// By a signal.
+    /// Interrupted by a signal.
     Interrupted,
 }
 
@@ -68,7 +68,7 @@ pub(super) fn steps_left<T: Number>(problem: &Problem, simulation: &Simulation<T
 }
 
 impl<'a, T: Number> Drive<'a, T> {
-    /// Opens the time series and writes what is there before the first step.
+    /// Opens the time series and writes the files that precede the first step.
     pub(super) fn start(
         problem: &'a Problem,
         mut simulation: Simulation<T>,

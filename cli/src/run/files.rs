@@ -22,7 +22,7 @@ const INERTIAL: f64 = -5.0 / 3.0;
 /// Components of the velocity, whose energy spectra show.
 const VELOCITY: [&str; 3] = ["u.x", "u.y", "u.z"];
 
-/// The folder of a run, and what was written into it.
+/// The folder of a run, and the files written into it.
 #[derive(Debug)]
 pub(super) struct Files {
     folder: Folder,

@@ -26,7 +26,7 @@ pub(super) const FINAL: &str = "final.npz";
 pub(super) const INTERRUPTED: &str = "interrupted.npz";
 pub(super) const LAST_GOOD: &str = "last_good.npz";
 
-/// Folders of one name that are looked at.
+/// Folders of one name that are tried.
 const MOST_FOLDERS: u32 = 100_000;
 
 /// The treatment of a folder that holds files of a run.
@@ -124,8 +124,8 @@ impl Folder {
         Ok(files.find(|file| !is_initial(problem, file)))
     }
 
-    /// Removes what an earlier run left: all of it, or what comes after a state that the run goes on
-    /// from. The settings go last, so that a folder never holds states beside settings of another run.
+    /// Removes the files of an earlier run: all of them, or those after a state that the run continues from. The
+    /// settings go last, so that a folder never holds states beside settings of another run.
     fn clear(&self, problem: &Problem, state: Option<State<'_>>) -> Result<(), Ended> {
         let stays = |file: &Path| {
             let name = name_of(file);
@@ -150,8 +150,8 @@ impl Folder {
         Ok(())
     }
 
-    /// The files that runs write, of this problem and of the one whose settings are there, and what a
-    /// killed run left of them.
+    /// The files that runs write, for this problem and for the one whose settings are there, and the remains of a
+    /// killed run.
     fn files(&self, problem: &Problem) -> Result<Vec<PathBuf>, Ended> {
         let mut pictures: Vec<String> = problem.plots.iter().map(|p| p.file.clone()).collect();
         let settings = stencil_runtime::io::read_text(&self.path.join(PROBLEM));
@@ -188,7 +188,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // While it is still locked: who opened it meanwhile sees that it is no longer there.
+        // While it is still locked: a process that has opened it meanwhile sees that it is gone.
         let path = self.path.join(LOCK);
         if is_at(&self.lock, &path) {
             let _ = fs::remove_file(path);

@@ -8,8 +8,8 @@ use signal_hook::flag;
 
 use crate::INTERRUPTED;
 
-/// Makes a file that grows beyond what the system allows (`ulimit -f`) an error of its writer, not the
-/// end of the program.
+/// Makes a file that grows beyond the limit of the system (`ulimit -f`) an error of its writer, not the end of the
+/// program.
 pub(crate) fn outlive_limits() {
     // Any handler will do. Without signals the program goes on.
     let _ = flag::register(SIGXFSZ, Arc::default());

@@ -32,7 +32,7 @@ fn wrong(message: String) -> Ended {
     }
 }
 
-/// A declaration says what is solved, not from what.
+/// A declaration holds the equations, not the initial values.
 fn declaration(path: &Path) -> String {
     let system = match source::system(&path.to_string_lossy(), None) {
         Ok(system) => system,

@@ -1,4 +1,4 @@
-//! Plan files: the schedule of a problem, and its formulation where the declaration leaves one open.
+//! Plan files: the schedule of a problem, and its formulation if the declaration leaves one open.
 
 use std::path::Path;
 

@@ -89,7 +89,7 @@ fn plans(algorithm: &Algorithm, widths: &[u32]) -> String {
             problem: fingerprint(algorithm),
             precision: real::Precision::F32,
             cells: [*width as usize, *width as usize, 1],
-            // The card of this machine, where it has one.
+            // The card of this machine, if it has one.
             card: Card::all()
                 .ok()
                 .and_then(|all| all.into_iter().next())

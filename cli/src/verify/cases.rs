@@ -62,8 +62,8 @@ impl Grid {
         }
     }
 
-    /// Several patches, on a few cells more; on cells that were given only where they divide those.
-    /// Patches that were given must divide what they are to cut.
+    /// Several patches, on a few cells more; on given cells only if the patches divide those. Given patches must divide
+    /// the cells that they cut.
     fn cut(args: &VerifyArgs, dimension: usize) -> Result<Option<Self>, Ended> {
         let mut patches = PATCHES[dimension - 1];
         for (own, given) in patches.iter_mut().zip(&args.patches).take(dimension) {
@@ -152,9 +152,9 @@ impl Batch {
             .collect()
     }
 
-    /// The kind of the schedule of this number: all of them in turn, those that are more than periodic for
-    /// arrays that lie apart and for surfaces, and after one that has ends of whole copies for what is loaded otherwise there, and
-    /// steps that are alike for schedules that do several at once.
+    /// The kind of the schedule of this number: all of them in turn, those with other boundaries than periodic ones for
+    /// arrays that lie apart and for surfaces, and after one that has ends of whole copies for one with other loads
+    /// there, and constant steps for schedules that do several at once.
     pub(super) fn kind(&self, turn: usize) -> usize {
         let schedule = |turn: usize| &self.schedules[turn].1;
         match (schedule(turn).fuse, schedule(turn).layout) {
@@ -184,7 +184,7 @@ fn is_apart(schedule: &Schedule) -> bool {
 /// The loader of a march that does not copy boxes at the ends of axes.
 const BOTH: u32 = 2;
 
-/// All that the command line asks for, and a card of an architecture can run.
+/// All batches that the command line asks for, and a card of an architecture can run.
 pub(super) fn batches(args: &VerifyArgs, architecture: &str) -> Result<Vec<Batch>, Ended> {
     let mut batches = Vec::new();
     let mut has_planned = false;
@@ -200,7 +200,7 @@ pub(super) fn batches(args: &VerifyArgs, architecture: &str) -> Result<Vec<Batch
                 grid,
                 schedules,
             };
-            // For each kind of boundaries one of them, those that are no preset, two that are loaded otherwise at
+            // For each kind of boundaries one of the presets, those that are no preset, two that have other loads at
             // ends, and one that fuses substeps.
             let (single, fused): (Vec<_>, Vec<_>) =
                 schedules.iter().cloned().partition(|(_, s)| s.fuse == 1);
@@ -349,7 +349,7 @@ fn differs_at_ends(schedule: &Schedule) -> bool {
 /// The number of kinds of [`boundaries`].
 const KINDS: usize = 8;
 
-/// The first so many kinds are periodic along all axes.
+/// This many of the first kinds are periodic along all axes.
 const PERIODIC: usize = 2;
 
 /// The one of them with rows of whole copies, around whose ends kernels read.

@@ -1,4 +1,4 @@
-//! The list of what was exported: which schedules, and which compiled kernels they need.
+//! The list of the exported cases: their schedules, and the compiled kernels that they need.
 
 use std::fs;
 use std::path::{Path, PathBuf};

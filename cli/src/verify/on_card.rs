@@ -1,4 +1,4 @@
-//! Which schedules a card can run.
+//! Schedules that a card can run.
 
 use stencil_compiler::schedule::{Blocking, LaunchKind, Schedule};
 use stencil_runtime::backend::cuda::{BOXES, capability};

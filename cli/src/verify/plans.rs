@@ -32,8 +32,8 @@ pub(super) fn none(file: &Path, architecture: &str) -> Ended {
     )))
 }
 
-/// The plans for a system in a precision, each schedule once. Those of a formulation that they chose are of the system by it, where
-/// it leaves one open.
+/// The plans for a system in a precision, each schedule once. Those with a chosen formulation are of the system in it,
+/// if it leaves one open.
 pub(super) fn of(
     plans: &Plans,
     (system, origin): (&SystemDef, &Origin),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Documented {
     /// `README.md:75`
     pub(crate) place: String,
-    /// Its words, from the name of the program on; without comments, and without what a shell does with the output.
+    /// Its words, from the name of the program on; without comments, and without redirections of the output.
     pub(crate) words: Vec<String>,
     /// Whether it is in a block of commands, all of it, and not between other words.
     pub(crate) is_whole: bool,

@@ -90,7 +90,7 @@ fn a_used_folder_is_refused_numbered_or_replaced() {
     write(&here.join("a/notes.txt"), "mine");
     let before = files(&here.join("a"));
     refused(named, &here, "R0102");
-    // The same problem, too: a slip of the hand costs no result.
+    // The same problem is refused, too: a slip of the hand costs no result.
     refused(run, &here, "R0102");
     assert_eq!(files(&here.join("a")), before);
     good(&format!("{named} --number"), &here);
@@ -110,7 +110,7 @@ fn a_used_folder_is_refused_numbered_or_replaced() {
     assert_eq!(after["final.npz"], second["final.npz"]);
 }
 
-/// A command without a folder's name never fails for what an earlier one left, and loses nothing.
+/// A command without a folder's name never fails because of an earlier run, and loses none of its files.
 #[test]
 fn runs_without_a_name_are_numbered() {
     let here = folder("numbered");
@@ -161,7 +161,7 @@ fn a_file_that_grows_too_large_is_an_error() {
         left.keys().collect::<Vec<_>>(),
         ["problem.toml", "series.csv"]
     );
-    // Nor does it mix with what another run left.
+    // Nor does it mix with the files of another run.
     good("run drift.toml --out b -q", &here);
     assert_eq!(
         limited("--set time.steps=2 --out b --overwrite -q")
@@ -249,7 +249,7 @@ fn steps_count_from_where_a_run_starts() {
         good(&format!("{again} --steps {more} --out a"), &here);
         assert_eq!(step("a/final.npz"), last);
     }
-    // A setting is that of the file: so many steps from the beginning.
+    // A setting is that of the file: this many steps from the beginning.
     good(&format!("{again} --set time.steps=9 --out b"), &here);
     assert_eq!(step("b/final.npz"), 9);
     let settings = text(&bytes(&here.join("a/problem.toml")));

@@ -1,4 +1,4 @@
-//! Files and surroundings that mean no good: what is refused, and that nothing panics.
+//! Hostile files and surroundings: they are refused, and nothing panics.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -43,7 +43,7 @@ fn pictures_stay_in_the_folder_of_the_run() {
         &here,
     );
     assert!(text(&spectrum.stderr).contains("error[F0106]"));
-    // Ordinary names are what they were.
+    // Ordinary names stay as they are.
     let fine = PROBLEM.replace("file = \"slope\"", "file = \"steep Δq, t = 1\"");
     write(&here.join("fine.toml"), &fine);
     good("run fine.toml -q --steps 1", &here);
@@ -91,7 +91,7 @@ fn control_characters_do_not_reach_the_terminal() {
     }
 }
 
-/// The sum of all arrays counts, and what is refused takes no memory before.
+/// The sum of all arrays counts, and a refused run takes no memory before.
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_is_predicted() {
@@ -163,7 +163,7 @@ fn what_is_no_state_is_refused() {
     assert!(restart("changed.npz").contains("error[R0202]"));
 }
 
-/// A library that a C compiler makes of a text, under the names by which the driver is looked for.
+/// A library that a C compiler makes of a text, under the names that are tried for the driver.
 fn library(folder: &Path, source: &str, names: &[&str]) -> bool {
     write(&folder.join("fake.c"), source);
     names.iter().all(|name| {

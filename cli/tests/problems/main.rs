@@ -1,4 +1,4 @@
-//! Problem files through the command: runs, what they leave, restarts, signals and messages.
+//! Problem files through the command: runs, their files, restarts, signals and messages.
 
 use std::path::{Path, PathBuf};
 
@@ -245,7 +245,7 @@ fn a_step_beyond_the_limit_is_refused() {
     assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
 }
 
-/// A root of zero has no derivative, so nothing is known of its limit; nothing is said where the user insists.
+/// A root of zero has no derivative, so its limit is unknown; a run with an unchecked step is not told so.
 #[test]
 fn a_step_that_cannot_be_checked_is_told_of_before_the_first() {
     let here = folder("unknown_limit");

@@ -71,7 +71,7 @@ fn an_interrupted_run_leaves_its_state() {
         .stderr(Stdio::piped())
         .spawn();
     let child = child.unwrap_or_else(|e| panic!("{e}"));
-    // The first frame is written when the signals are listened to.
+    // Signals are caught before the first frame is written.
     while !here.join("cut/frame_000000.npz").is_file() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }

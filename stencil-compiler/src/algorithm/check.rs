@@ -15,7 +15,7 @@ impl Algorithm {
     /// Checks every invariant of this stage.
     ///
     /// # Errors
-    /// The first violation, with the name of what violates it.
+    /// The first violation, with the name of the offending item.
     pub fn check(&self) -> Result<(), String> {
         if !(1..=3).contains(&self.dimension) {
             return Err(format!(
@@ -277,7 +277,7 @@ impl Algorithm {
         }
     }
 
-    /// Does any substep update a field? What only observes does not.
+    /// Does any substep update a field? Observing alone does not count.
     fn evolves(&self) -> bool {
         let mut updated = self.substeps.iter().flat_map(|s| &s.updates);
         updated.any(|(id, _)| {

@@ -1,15 +1,15 @@
-//! Footprints: which points a grid function reads, as a matter of the algorithm and of what is
-//! stored, before any schedule exists.
+//! Footprints: the points that a grid function reads. They follow from the algorithm and the stored functions, before
+//! any schedule exists.
 
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
 
 use super::{Algorithm, Def, FnId, Offset};
 
-/// The points read of each grid function, from the cell that is computed.
+/// The points read of each grid function, relative to the computed cell.
 pub type Footprint = BTreeMap<FnId, BTreeSet<Offset>>;
 
-/// The box around the points that are read of a grid function, from the cell that is computed.
+/// The box around the points that are read of a grid function, relative to the computed cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// Least offset along each axis.
@@ -30,8 +30,8 @@ impl Bounds {
     }
 }
 
-/// The points of state functions and of `stored` functions that are read to compute `roots` at one
-/// cell, where everything else is recomputed in place. A root that is stored is computed, not read.
+/// Returns the points of state functions and of `stored` functions that are read to compute `roots` at one cell, with
+/// everything else recomputed in place. A root that is stored is computed, not read.
 pub fn footprint(alg: &Algorithm, roots: &[FnId], stored: &BTreeSet<FnId>) -> Footprint {
     let read = read_by::<Vec<Offset>>(alg, roots, stored).into_iter();
     read.map(|(id, points)| (id, points.into_iter().collect()))
@@ -43,7 +43,7 @@ pub fn bounds(alg: &Algorithm, roots: &[FnId], stored: &BTreeSet<FnId>) -> BTree
     read_by(alg, roots, stored)
 }
 
-/// The [`bounds`] of each of these functions by itself, where nothing is stored.
+/// The [`bounds`] of each of these functions by itself, with nothing stored.
 pub fn bounds_of_each(alg: &Algorithm, roots: &[FnId]) -> BTreeMap<FnId, BTreeMap<FnId, Bounds>> {
     let all = needed(alg, roots, &BTreeSet::new());
     let known = known_by(alg, &all, &BTreeSet::new());
@@ -51,15 +51,15 @@ pub fn bounds_of_each(alg: &Algorithm, roots: &[FnId]) -> BTreeMap<FnId, BTreeMa
     each.collect()
 }
 
-/// Points, or what is kept of them.
+/// A set of points, or a summary of one.
 trait Points: Clone {
     fn here() -> Self;
-    /// What somebody reads who stands at `shift`.
+    /// The same points seen from a reader at `shift`.
     fn moved(&self, shift: Offset) -> Self;
     fn join(&mut self, other: Self);
 }
 
-/// In order of their components, each once.
+/// Sorted by their components, without duplicates.
 impl Points for Vec<Offset> {
     fn here() -> Self {
         vec![[0; 3]]
@@ -70,7 +70,7 @@ impl Points for Vec<Offset> {
     }
 
     fn join(&mut self, other: Self) {
-        // Two runs in order: sorting merges them.
+        // Two sorted runs: sorting merges them.
         self.extend(other);
         self.sort();
         self.dedup();
@@ -102,7 +102,7 @@ fn moved(at: Offset, shift: Offset) -> Offset {
     [at[0] + shift[0], at[1] + shift[1], at[2] + shift[2]]
 }
 
-/// The points that each of these functions reads; the functions that they read are among them.
+/// The points that each of these functions reads; `all` holds the functions that they read, too.
 fn known_by<P: Points>(
     alg: &Algorithm,
     all: &BTreeSet<FnId>,
@@ -137,8 +137,8 @@ fn read_by<P: Points>(
     out
 }
 
-/// The functions that must be known to compute `roots`, in order of definition: the roots, what
-/// they read, and so on down to state functions and `stored` ones.
+/// The functions that must be known to compute `roots`, in order of definition: the roots, the functions that they
+/// read, and so on down to state functions and `stored` ones.
 pub fn needed(alg: &Algorithm, roots: &[FnId], stored: &BTreeSet<FnId>) -> BTreeSet<FnId> {
     let mut found = vec![false; alg.functions.len()];
     for root in roots {
@@ -162,7 +162,7 @@ pub fn needed(alg: &Algorithm, roots: &[FnId], stored: &BTreeSet<FnId>) -> BTree
     all.filter_map(|(id, found)| found.then_some(id)).collect()
 }
 
-/// Minkowski sums of what each access reads with where it reads it.
+/// Minkowski sums of the accesses' offsets and the points that the accessed functions read.
 fn expand<P: Points>(def: &Def, known: &[BTreeMap<FnId, P>]) -> BTreeMap<FnId, P> {
     let mut out = BTreeMap::new();
     for access in def.reads() {

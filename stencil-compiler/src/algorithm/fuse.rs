@@ -1,8 +1,8 @@
-//! Fusion in time: several substeps as one, whose fields in between are grid functions like others.
+//! Fusion in time: several substeps as one, whose intermediate fields are grid functions like others.
 //!
-//! What a later substep reads of a field is the function that gives it its value in an earlier one, so a
-//! schedule may recompute it, keep it in registers or in shared memory. No rounding changes: each
-//! function does what it did, and arrays of the values in between are neither written nor read.
+//! A later substep reads a field through the function that computes it in an earlier one. A schedule may recompute that
+//! function, or keep it in registers or in shared memory. No rounding changes: each function computes the same value,
+//! and no arrays of intermediate values are read or written.
 
 use std::collections::BTreeMap;
 
@@ -14,22 +14,22 @@ use crate::diag::Span;
 pub const MOST_FUSED: usize = 8;
 
 impl Algorithm {
-    /// Time steps that groups of so many substeps take together: one, unless a group is several steps.
+    /// The number of time steps that a group of this many substeps takes: one, unless a group is several steps.
     pub fn steps_of(&self, group: usize) -> usize {
         (group / self.substeps.len().max(1)).max(1)
     }
 
-    /// The problem in which each group of so many substeps is one, over [`steps_of`](Self::steps_of)
-    /// time steps; the last group of a step may be smaller. Functions of the second and later
-    /// substeps of a group are named after those that they stand for, `q_1_at_2`.
+    /// The problem in which each group of `group` substeps is one, over [`steps_of`](Self::steps_of) time steps; the
+    /// last group of a step may be smaller. Functions of the second and later substeps of a group get the name of the
+    /// original with a suffix, `q_1_at_2`.
     ///
-    /// Where a field has walls, ghost cells of the fields in between are set by conditions and not by
-    /// these functions, so this is the same problem where all axes are periodic only.
+    /// If a field has walls, conditions and not these functions set the ghost cells of intermediate fields, so this is
+    /// the same problem only if all axes are periodic.
     ///
     /// # Errors
-    /// If the group is empty, larger than [`MOST_FUSED`], or some steps and a part of one; if a number that
-    /// enters changes with time, as a group has one time; if neighbours would be read of what is made
-    /// of an accumulator, which has no ghost cells.
+    /// If the group is empty, larger than [`MOST_FUSED`], or not a whole number of steps or a part of one; if a uniform
+    /// changes with time, as a group has one time; if neighbours of a function of an accumulator would be read, since
+    /// accumulators have no ghost cells.
     ///
     /// ```
     /// use stencil_compiler::algorithm::footprint::{footprint, radius};
@@ -104,10 +104,10 @@ impl Algorithm {
     }
 }
 
-/// Substeps that become one.
+/// Substeps that are fused into one.
 struct Group<'a> {
     algorithm: &'a mut Algorithm,
-    /// The functions that are the values of states by now, of those that have changed.
+    /// The functions that hold the current values of the states that have changed.
     now: BTreeMap<StateId, FnId>,
 }
 
@@ -119,8 +119,8 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// What all of them do to the states together. Accumulators that are set anew by a later group
-    /// are written for nothing, as they would be without fusion.
+    /// The combined updates of all substeps. Writes to accumulators that a later group sets anew are useless, with and
+    /// without fusion.
     fn updates(mut self, substeps: &[&Substep]) -> Vec<(StateId, FnId)> {
         for (at, substep) in substeps.iter().enumerate() {
             let mut stand_ins: BTreeMap<FnId, FnId> = BTreeMap::new();
@@ -138,8 +138,8 @@ impl<'a> Group<'a> {
         others.into_iter().chain(fields).map(own).collect()
     }
 
-    /// The function that stands for another one in the substep of this number of the group: the same
-    /// where it reads no state that has changed.
+    /// Returns the function that replaces another one in the substep of this number of the group: the function itself
+    /// if it reads no state that has changed.
     fn stand_in(&mut self, id: FnId, number: usize, known: &mut BTreeMap<FnId, FnId>) -> FnId {
         if let Some(found) = known.get(&id) {
             return *found;
@@ -167,8 +167,8 @@ impl<'a> Group<'a> {
         found
     }
 
-    /// A function of this name, or of a longer one if there is such a function; the same where an
-    /// earlier group has made it.
+    /// Adds a function of this name, or of a longer one if the name is taken. An identical function of an earlier group
+    /// is used again.
     fn add(&mut self, mut name: String, def: Def, span: Span) -> FnId {
         while let Some(there) = self.algorithm.find(&name) {
             if self.algorithm.function(there).def == def {

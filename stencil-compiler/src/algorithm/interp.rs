@@ -1,5 +1,5 @@
-//! The oracle: evaluates an [`Algorithm`] grid function by grid function over whole periodic
-//! arrays. It says what the algorithm means, and is written for clarity only.
+//! The oracle: evaluates an [`Algorithm`] grid function by grid function over whole periodic arrays. It defines the
+//! meaning of the algorithm, and is written for clarity only.
 
 use super::{Access, Algorithm, Atom, Def, FnId, StateId, Substep, SumTerm};
 use crate::expr::Real;
@@ -58,7 +58,7 @@ impl<'a, T: Real> Oracle<'a, T> {
     /// An oracle with all states zero, at time zero.
     ///
     /// # Errors
-    /// Where the algorithm is not well-formed, or cells or parameters do not fit it.
+    /// If the algorithm is not well-formed, or cells or parameters do not fit it.
     pub fn new(
         alg: &'a Algorithm,
         cells: [usize; 3],
@@ -191,8 +191,8 @@ impl<'a, T: Real> Oracle<'a, T> {
     }
 }
 
-/// How far beyond the interior each function must be evaluated for `roots` to be known on it;
-/// `None` where it is not needed.
+/// The cells beyond the interior on which each function must be evaluated for `roots` to be known on it; `None` where
+/// it is not needed.
 pub fn needed_halos(alg: &Algorithm, roots: &[FnId]) -> Vec<Option<[i32; 3]>> {
     let mut halos: Vec<Option<[i32; 3]>> = vec![None; alg.functions.len()];
     for root in roots {

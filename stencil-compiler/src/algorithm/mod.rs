@@ -25,7 +25,7 @@ mod tests;
 pub use fuse::MOST_FUSED;
 pub use origin::Origin;
 
-/// What follows a field's name in that of the array of its new values.
+/// The suffix of a field's name in that of the array of its new values.
 pub const NEW: &str = "_new";
 
 /// A constant displacement in cells along x, y, z.
@@ -59,7 +59,7 @@ pub struct Algorithm {
     pub scheme: String,
     /// Parameters in the order of declaration.
     pub params: Vec<Param>,
-    /// What lives from substep to substep.
+    /// State variables: values that persist from substep to substep.
     pub states: Vec<State>,
     /// Numbers that are the same in every cell.
     pub uniforms: Vec<Uniform>,
@@ -74,7 +74,7 @@ pub struct Algorithm {
 pub struct Param {
     /// Its name.
     pub name: String,
-    /// The value where a run gives none.
+    /// The value unless a run gives one.
     pub default: Option<f64>,
 }
 
@@ -83,11 +83,11 @@ pub struct Param {
 pub struct State {
     /// Its name: `u_x`, `u_x_acc`.
     pub name: String,
-    /// What it is to the integrator.
+    /// Its role for the integrator.
     pub role: Role,
 }
 
-/// What a state variable is to the time integrator.
+/// The role of a state variable for the time integrator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// A component of an evolved field: read with neighbours, so it has ghost cells, and written
@@ -116,11 +116,11 @@ impl Role {
 pub struct Uniform {
     /// Its name in texts and sources.
     pub name: String,
-    /// How it is computed.
+    /// The expression of its value.
     pub value: Expr<UniformAtom>,
 }
 
-/// What a uniform is made of.
+/// An operand of a uniform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UniformAtom {
     /// Index into [`Algorithm::params`].
@@ -131,7 +131,7 @@ pub enum UniformAtom {
     Dt,
     /// The time of the substep.
     Time,
-    /// From one to the next larger number of the run's precision.
+    /// The machine epsilon of the run's precision.
     Epsilon,
 }
 
@@ -140,9 +140,9 @@ pub enum UniformAtom {
 pub struct GridFn {
     /// Its name, unique in the algorithm.
     pub name: String,
-    /// What it is.
+    /// Its definition.
     pub def: Def,
-    /// Where in the user's text it comes from.
+    /// Its origin in the user's text.
     pub span: Span,
 }
 
@@ -166,20 +166,20 @@ pub struct SumTerm {
     pub negative: bool,
     /// The factor; `None` is one (a plain addition).
     pub factor: Option<UniformId>,
-    /// What is multiplied.
+    /// The value that is multiplied.
     pub value: Access,
 }
 
 /// A grid function at an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Access {
-    /// Which.
+    /// The grid function.
     pub of: FnId,
-    /// Where, from the cell that reads.
+    /// The offset from the cell that reads.
     pub at: Offset,
 }
 
-/// What is not arithmetic in a pointwise definition.
+/// An operand of a pointwise definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Atom {
     /// A grid function at an offset.
@@ -191,7 +191,7 @@ pub enum Atom {
 /// One right-hand side: the new value of each state variable that it changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Substep {
-    /// Its time: so many time steps after the start of the step.
+    /// Its time, in time steps from the start of the step.
     pub at: f64,
     /// State variables in order, each with the grid function that is its new value.
     pub updates: Vec<(StateId, FnId)>,
@@ -267,13 +267,13 @@ impl Algorithm {
         self.uniforms.iter().map(|u| u.value.eval(atom)).collect()
     }
 
-    /// Values of those uniforms that do not change in a run, neither from step to step nor from substep to substep.
+    /// Values of the uniforms that do not change in a run, neither from step to step nor from substep to substep.
     pub fn constants(&self, precision: Precision, params: &[f64], spacing: [f64; 3]) -> Constants {
         let stays = |atom: &UniformAtom| match atom {
             UniformAtom::Param(_) | UniformAtom::Spacing(_) | UniformAtom::Epsilon => true,
             UniformAtom::Dt | UniformAtom::Time => false,
         };
-        // What is made of no step is the same for any.
+        // Constants contain neither step nor time, so any values of these do.
         let values = self.uniform_values(precision, params, spacing, (0.0, 0.0));
         let all = self.uniforms.iter().zip(values);
         let constant = all.filter(|(uniform, _)| uniform.value.atoms().all(stays));
@@ -321,8 +321,8 @@ impl Algorithm {
         found
     }
 
-    /// The same with every read in the cell itself: as many operations on the same arrays, but no
-    /// stencil. What a schedule makes of it shows what the stencil costs.
+    /// The same algorithm with every access at the cell itself: as many operations on the same arrays, but no stencil.
+    /// Its cost under a schedule shows the cost of the stencil.
     ///
     /// ```
     /// use stencil_compiler::discretize::discretize;
@@ -359,7 +359,7 @@ impl Def {
         self.reads().collect()
     }
 
-    /// The same, one by one.
+    /// The accesses of a definition, one by one, with repetitions.
     pub fn reads(&self) -> impl Iterator<Item = Access> + Clone {
         let (point, terms) = match self {
             Def::State(_) => (None, &[][..]),

@@ -1,28 +1,28 @@
-//! Where a value that is infinite or not a number came from: the first operation, or the first thing read, that made it.
+//! The origin of a value that is infinite or NaN: the first operation, or the first value read, that made it.
 
 use std::collections::BTreeMap;
 
 use super::{Access, Algorithm, Atom, Def, FnId, StateId, SumTerm};
 use crate::expr::{Expr, Node, Op, Real, Ref};
 
-/// Functions below each other that are looked into.
+/// Depth of nested functions up to which the search goes.
 const DEEPEST: u32 = 500;
 
-/// Why a value is not finite.
+/// The reason why a value is not finite.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Origin {
-    /// It was read: a field or a source has it in a cell or ghost cell.
+    /// A field or a source holds the value in a cell or ghost cell.
     Read {
-        /// Which state variable.
+        /// The state variable.
         state: StateId,
         /// The cell; ghost cells lie below zero or beyond the last.
         cell: [isize; 3],
-        /// What was read.
+        /// The value.
         value: f64,
     },
-    /// An operation of finite numbers has no finite result.
+    /// An operation on finite numbers has a result that is not finite.
     Made {
-        /// The grid function that it belongs to.
+        /// The grid function that contains it.
         function: FnId,
         /// The cell or ghost cell that the function was evaluated in.
         cell: [isize; 3],
@@ -31,18 +31,18 @@ pub enum Origin {
         /// Its arguments.
         of: Vec<f64>,
     },
-    /// A step leaves a range, which has no number as its mark.
+    /// A step leaves a range, whose mark is NaN.
     Outside {
         /// The cell.
         cell: [isize; 3],
-        /// Of each range of the model: what is to be the smaller one, and what the larger one.
+        /// For each range of the model, the two sides of its comparison: the smaller one first.
         sides: Vec<[f64; 2]>,
     },
 }
 
 impl Algorithm {
-    /// What made a grid function not finite in a cell, as it follows from states; `None` if it is finite, or too far from
-    /// what made it. `uniforms` are those of the substep.
+    /// Finds the origin of a value of a grid function that is not finite in a cell; `None` if the value is finite, or
+    /// if its origin lies too deep. `uniforms` are those of the substep.
     pub fn origin<T: Real>(
         &self,
         function: FnId,
@@ -78,11 +78,11 @@ struct Search<'a, T> {
     known: BTreeMap<Place, T>,
 }
 
-/// What a value that is not finite follows from.
+/// The cause of a value that is not finite.
 enum Cause {
-    /// An operation of finite numbers.
+    /// An operation on finite numbers.
     Operation(Op, Vec<f64>),
-    /// A value that is not finite, either.
+    /// Another value that is not finite.
     Other(Place),
 }
 
@@ -109,7 +109,7 @@ impl<T: Real> Search<'_, T> {
         self.function(access.of, there(access, cell), depth + 1)
     }
 
-    /// The values of all nodes up to the result.
+    /// The values of all nodes that precede the result.
     fn nodes(&mut self, expr: &Expr<Atom>, cell: [isize; 3], depth: u32) -> Option<Vec<T>> {
         let mut values: Vec<T> = Vec::new();
         for at in 0..=expr.result().0 {
@@ -147,7 +147,7 @@ impl<T: Real> Search<'_, T> {
         }
     }
 
-    /// Follows a value that is not finite to what made it.
+    /// Follows a value that is not finite to its origin.
     fn origin(&mut self, mut place: Place) -> Option<Origin> {
         let algorithm = self.algorithm;
         loop {
@@ -197,7 +197,7 @@ impl<T: Real> Search<'_, T> {
         Some(sides)
     }
 
-    /// Adds those of one function, from left to right.
+    /// Adds the sides of one function's comparisons, from left to right.
     fn add_sides(
         &mut self,
         (function, cell): Place,
@@ -249,7 +249,7 @@ impl<T: Real> Search<'_, T> {
                     return Some(Cause::Other((access.of, there(*access, cell))));
                 }
                 Node::Op(op, args) => {
-                    // What is chosen stands behind what is compared.
+                    // The chosen values stand behind the compared ones.
                     let bad = |arg: &&Ref| !is_finite(values[arg.0 as usize]);
                     match args.iter().rev().find(bad) {
                         Some(arg) => at = *arg,

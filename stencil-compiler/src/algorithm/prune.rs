@@ -2,7 +2,7 @@
 
 use super::{Access, Algorithm, Atom, Def, FnId};
 
-/// The algorithm without what nothing uses; states stay.
+/// The algorithm without unused functions; states stay.
 pub(crate) fn prune(mut algorithm: Algorithm) -> Algorithm {
     let mut needed = vec![false; algorithm.functions.len()];
     for (i, f) in algorithm.functions.iter().enumerate() {

@@ -43,8 +43,8 @@ substep { t = t_1, t_acc = acc_1 }
 substep { t = t_2, t_acc = acc_2 }
 "#;
 
-/// Fields that drive each other: pairs within a plane that sums read at other planes, functions of
-/// functions, a subtraction without factor, a number alone, every operation, state copies.
+/// functions, a subtraction without factor, a bare number, every operation, state copies. functions, a subtraction
+/// without factor, a number alone, every operation, state copies.
 const COUPLED: &str = r#"
 algorithm Coupled 3d
 scheme "mixed"
@@ -140,7 +140,7 @@ fn texts_return() {
     assert_eq!(parsed(&text::print(&alg)), alg);
 }
 
-/// Texts, the line that is wrong, and a part of the answer.
+/// Invalid texts, the line of the error, and a part of the message.
 const BAD_TEXTS: &[(&str, usize, &str)] = &[
     ("", 1, "expected `algorithm`"),
     ("algorithm A 4d", 1, "4 dimensions"),
@@ -224,13 +224,13 @@ fn bad_texts_are_answered_with_a_line() {
             }
         }
     }
-    // Every beginning of a text is answered, never a panic.
+    // Every beginning of a text gives a value or an error, never a panic.
     for (end, _) in HEAT.char_indices() {
         let _ = text::parse(&HEAT[..end]);
     }
 }
 
-/// Replacements in `HEAT` that break it, and a part of the answer.
+/// Replacements in `HEAT` that break it, and a part of the message.
 const VIOLATIONS: &[(&str, &str, &str)] = &[
     ("param unset", "param dx", "parameter `dx`"),
     ("param unset", "param t", "`t` is declared twice"),

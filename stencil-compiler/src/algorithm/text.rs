@@ -69,8 +69,8 @@ pub fn print(alg: &Algorithm) -> String {
     out
 }
 
-/// A number that tells discrete problems apart, wherever they are declared: that of their text
-/// without the name of the file and the places in it, and without the words of the scheme, which is in the functions.
+/// Returns a hash that tells discrete problems apart, wherever they are declared: that of their text without the name
+/// of the file, the places in it, and the words of the scheme, whose effect is in the functions.
 ///
 /// ```
 /// use stencil_compiler::algorithm::text::fingerprint;
@@ -90,7 +90,7 @@ pub fn print(alg: &Algorithm) -> String {
 pub fn fingerprint(alg: &Algorithm) -> u64 {
     let mut plain = alg.clone();
     plain.file.clear();
-    // The same choice is called otherwise by a declaration, a problem file and a command line.
+    // A declaration, a problem file and a command line name the same choice differently.
     plain.scheme.clear();
     for function in &mut plain.functions {
         function.span = Span::default();
@@ -172,7 +172,7 @@ impl Role {
 /// Parses the text of an algorithm. The result is not yet checked.
 ///
 /// # Errors
-/// Where the text does not follow the grammar, or uses a name that it has not defined before.
+/// If the text does not follow the grammar, or uses a name before its definition.
 pub fn parse(text: &str) -> Result<Algorithm, TextError> {
     let mut lexer = Lexer::new(text)?;
     lexer.keyword("algorithm")?;
@@ -219,7 +219,7 @@ pub fn parse(text: &str) -> Result<Algorithm, TextError> {
     }
 }
 
-/// What names stand for, as far as the text is read.
+/// The names that are defined so far.
 #[derive(Default)]
 struct Names {
     params: BTreeMap<String, usize>,
@@ -375,7 +375,7 @@ fn parse_terms(lexer: &mut Lexer, names: &Names) -> Parsed<Vec<SumTerm>> {
     Ok(terms)
 }
 
-/// Takes `@line:column-line:column` where it follows.
+/// Takes `@line:column-line:column` if it follows.
 fn parse_span(lexer: &mut Lexer) -> Parsed<Span> {
     let line = match lexer.peek() {
         Token::Name(name) => name.strip_prefix('@').map(str::to_string),

@@ -1,5 +1,5 @@
-//! The functions of the language: one row each of those that are more than an operation on scalars. A row says all that
-//! a model is checked for; `discretize` writes the function out.
+//! The functions of the language: one row each of those that are more than an operation on scalars. A row holds all
+//! that a model is checked for; `discretize` has the code of the function.
 
 use crate::expr::Op;
 
@@ -33,7 +33,7 @@ impl Rank {
         }
     }
 
-    /// The rank with so many indices, if there is one.
+    /// The rank with this many indices, if there is one.
     pub(crate) fn from_indices(indices: usize) -> Option<Rank> {
         [Rank::Scalar, Rank::Vector, Rank::Tensor]
             .get(indices)
@@ -78,14 +78,14 @@ pub enum Function {
     Scalar(Op),
 }
 
-/// All that a model asks about a function.
+/// The properties of a function that a model is checked for.
 struct Row {
     function: Function,
     /// Its name in the language.
     name: &'static str,
     /// The number of its arguments.
     arity: usize,
-    /// How often it differentiates.
+    /// The number of derivatives that it takes.
     times: u32,
     /// Is it for vectors of three components alone?
     in_three: bool,
@@ -113,7 +113,7 @@ const ROWS: &[Row] = &[
     Row { times: 1, ..of_two(Function::Upwind, "upwind", |of| (of[0] == Rank::Vector).then_some(of[1]), "`upwind(u, f)` takes a velocity and what it carries") },
 ];
 
-/// Makes the rank of the result of those of as many arguments as a function has; `None` where it does not take them.
+/// Returns the rank of the result from those of as many arguments as a function has; `None` if it does not take them.
 type Rule = fn(&[Rank]) -> Option<Rank>;
 
 /// A function of one argument that takes no derivatives.
@@ -129,7 +129,7 @@ const fn of_one(function: Function, name: &'static str, rank: Rule, wants: &'sta
     }
 }
 
-/// The same of two.
+/// The same for two arguments.
 const fn of_two(function: Function, name: &'static str, rank: Rule, wants: &'static str) -> Row {
     Row {
         arity: 2,
@@ -215,7 +215,7 @@ impl Function {
         }
     }
 
-    /// How often it differentiates.
+    /// The number of derivatives that it takes.
     pub(crate) fn times(self) -> u32 {
         self.row().map_or(0, |row| row.times)
     }
@@ -230,7 +230,7 @@ impl Function {
         self.row().is_some_and(|row| row.in_three)
     }
 
-    /// The rank of what it makes of arguments of these ranks, if it takes them.
+    /// The rank of the result for arguments of these ranks, if it takes them.
     pub(crate) fn rank(self, of: &[Rank]) -> Option<Rank> {
         match self {
             _ if of.len() != self.arity() => None,

@@ -61,7 +61,7 @@ const WITH_THETA: Limiter = Limiter {
     ..OF_STEPS
 };
 
-/// What a parameter may be: monotone lines from the smallest slopes on to the steepest.
+/// The range of a parameter: monotone lines from the smallest slopes to the steepest.
 pub(crate) const THETA: RangeInclusive<Rational> =
     Rational::new_raw(1, 1)..=Rational::new_raw(2, 1);
 

@@ -1,5 +1,5 @@
-//! What the language offers by name, as data: one row each for functions, limiters, reconstructions, Riemann solvers and
-//! time integrators. A model is checked against the rows; `discretize` has the code of each row.
+//! The choices of the language by name, as data: one row each for functions, limiters, reconstructions, Riemann solvers
+//! and time integrators. A model is checked against the rows; `discretize` has the code of each row.
 
 pub(crate) mod functions;
 pub mod integrators;

@@ -8,7 +8,7 @@ use crate::expr::Rational;
 pub(crate) struct Reconstruction {
     /// Its name in the language.
     pub(crate) name: &'static str,
-    /// What it is, and where it is from.
+    /// A description and its source.
     pub(crate) source: &'static str,
     /// Does it take a limiter?
     pub(crate) limited: bool,
@@ -16,13 +16,13 @@ pub(crate) struct Reconstruction {
     pub(crate) parameter: Option<&'static Parameter>,
     /// Are waves corrected in place of states? Then all of them have to be known, and a step is one.
     pub(crate) propagates: bool,
-    /// How many cells on each side it reads.
+    /// The number of cells on each side that it reads.
     pub(crate) reach: i32,
-    /// What it makes of the means of cells at the upper face, where the solution is smooth and nothing is limited: how many cells
-    /// ahead, and with which weight.
+    /// The weights of cell means in the value at the upper face, for smooth solutions without a limiter: the offset of
+    /// a cell, and its weight.
     pub(crate) unlimited: &'static [(i32, f64)],
-    /// The Courant number up to which its limiter keeps an Euler step of upwind fluxes monotone, where it does (Harten,
-    /// J. Comput. Phys. 49, 357, 1983).
+    /// The Courant number up to which its limiter keeps an Euler step of upwind fluxes monotone, if it does (Harten, J.
+    /// Comput. Phys. 49, 357, 1983).
     pub(crate) monotone: Option<f64>,
 }
 
@@ -102,13 +102,13 @@ pub(crate) const WENO_Z: Reconstruction = Reconstruction {
     monotone: None,
 };
 
-/// That of HyPar.
+/// The default of HyPar.
 pub(crate) const WENO5_EPS: Parameter = eps(Rational::new_raw(1, 1_000_000));
 
 /// No zero in single precision, either.
 pub(crate) const WENO_Z_EPS: Parameter = eps(Rational::new_raw(1, 10_i128.pow(30)));
 
-/// What is added to the smoothness, so that weights of a constant are the ideal ones; and what it is where a scheme says nothing.
+/// The number that is added to the smoothness, so that weights of a constant are the ideal ones, with its default.
 const fn eps(normal: Rational) -> Parameter {
     Parameter {
         name: "eps",
@@ -118,7 +118,7 @@ const fn eps(normal: Rational) -> Parameter {
     }
 }
 
-/// What is made of means by the ideal weights.
+/// The combination of means with the ideal weights.
 const OF_FIFTH_ORDER: &[(i32, f64)] = &[
     (-2, 2.0 / 60.0),
     (-1, -13.0 / 60.0),

@@ -9,13 +9,14 @@ use crate::expr::Rational;
 pub(crate) struct Solver {
     /// Its name in the language.
     pub(crate) name: &'static str,
-    /// What it is, and where it is from.
+    /// A description and its source.
     pub(crate) source: &'static str,
-    /// What it needs to know beside the flux.
+    /// The properties of a law that it needs beside the flux.
     pub(crate) needs: Needs,
     /// The number that it takes, if it takes one.
     pub(crate) parameter: Option<&'static Parameter>,
-    /// Is the flux made of those on both sides and of a multiple of the jump? Then they need not be fluxes of the states.
+    /// Is the flux a combination of those on both sides and of a multiple of the jump? Then they need not be fluxes of
+    /// the states.
     pub(crate) combines: bool,
     /// Does it know of waves, and take jumps apart into them?
     pub(crate) takes_apart: bool,
@@ -28,16 +29,16 @@ impl Solver {
     }
 }
 
-/// What a solver needs to know of the waves.
+/// The properties of the waves that a solver needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Needs {
-    /// Nothing.
+    /// The flux alone.
     Nothing,
     /// Bounds of the speeds.
     Speeds,
     /// The speeds in a state between both sides, too.
     Average,
-    /// What moves with the flow, and what pressure does, beside these.
+    /// The contact and the work of the pressure, in addition.
     Contact,
     /// The speeds of all waves.
     All,
@@ -50,11 +51,11 @@ pub(crate) const ALL: &[&Solver] = &[&FORCE, &HLL, &HLLC, &HLLE, &MUSTA, &ROE, &
 pub(crate) struct Parameter {
     /// Its name in the language.
     pub(crate) name: &'static str,
-    /// What it may be.
+    /// The allowed values.
     pub(crate) range: RangeInclusive<Rational>,
     /// Is it a whole number?
     pub(crate) whole: bool,
-    /// What it is where a scheme says nothing.
+    /// The default.
     pub(crate) normal: Rational,
 }
 
@@ -128,7 +129,7 @@ pub(crate) const RUSANOV: Solver = Solver {
     takes_apart: false,
 };
 
-/// What stands for each solver of the system.
+/// The stand-in for every solver of a system.
 pub(crate) const DECLARED: Solver = Solver {
     name: "declared",
     source: "declared by the system",
@@ -138,7 +139,7 @@ pub(crate) const DECLARED: Solver = Solver {
     takes_apart: false,
 };
 
-/// How many stages the forecast has.
+/// The number of stages of the forecast.
 const STAGES: Parameter = Parameter {
     name: "stages",
     range: Rational::new_raw(1, 1)..=Rational::new_raw(4, 1),
@@ -146,7 +147,7 @@ const STAGES: Parameter = Parameter {
     normal: Rational::new_raw(1, 1),
 };
 
-/// How wide the entropy fix is, in units of that of Harten and Hyman.
+/// The width of the entropy fix, in units of that of Harten and Hyman.
 const FIX: Parameter = Parameter {
     name: "fix",
     range: Rational::new_raw(0, 1)..=Rational::new_raw(2, 1),

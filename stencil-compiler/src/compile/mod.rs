@@ -1,5 +1,5 @@
-//! Schedules carried through: planned, lowered and checked for one [`Target`]. A schedule is legal if this succeeds for
-//! every kernel of every substep.
+//! Compilation of schedules: each is planned, lowered and checked for one [`Target`]. A schedule is legal if this
+//! succeeds for every kernel of every substep.
 
 use std::fmt;
 
@@ -12,16 +12,16 @@ mod target;
 
 pub use target::{Device, Target};
 
-/// Why a schedule is illegal, with what would be legal in its place.
+/// The reason why a schedule is illegal, with legal choices in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScheduleError {
-    /// What of the schedule is to blame.
+    /// The part of the schedule that is to blame.
     pub blame: Blame,
     /// The kernel whose blocking or placements are to blame: index into [`Schedule::kernels`].
     pub kernel: Option<usize>,
-    /// What is wrong.
+    /// One line, without a full stop.
     pub message: String,
-    /// The way out.
+    /// Ways out, one a line.
     pub help: Vec<String>,
 }
 
@@ -48,19 +48,19 @@ impl fmt::Display for ScheduleError {
 
 impl std::error::Error for ScheduleError {}
 
-/// A schedule carried through: its plan and its kernels, one for each launch.
+/// A compiled schedule: its plan and its kernels, one for each launch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compiled {
-    /// The problem that is planned: the one that was given, or that with fused substeps.
+    /// The problem that is planned: the given one, or the one with fused substeps.
     pub problem: Algorithm,
-    /// What happens in a step.
+    /// The steps of the plan.
     pub plan: Plan,
     /// Kernels in the order of [`Plan::launches`].
     pub kernels: Vec<Kernel>,
 }
 
 impl Compiled {
-    /// As a run with these constants has it: see [`Kernel::of_run`].
+    /// Folds the constants of a run into the kernels: see [`Kernel::of_run`].
     pub fn of_run(mut self, constants: &Constants) -> Self {
         let coefficients = self.plan.coefficients;
         let kernels = self.kernels.into_iter();
@@ -73,7 +73,7 @@ impl Compiled {
 /// Plans and lowers a schedule for a target; checks every stage on the way.
 ///
 /// # Errors
-/// Where the schedule is illegal. What would be legal is a long search:
+/// If the schedule is illegal. The error lists no legal choices, since finding them is a long search:
 /// [`advised`](crate::search::advice::advised) makes it.
 pub fn compile(
     algorithm: &Algorithm,
@@ -87,7 +87,7 @@ pub fn compile(
 /// Plans a schedule for a target: the first half of [`compile`].
 ///
 /// # Errors
-/// Where the schedule cannot be planned.
+/// If the schedule cannot be planned.
 pub fn plan(
     algorithm: &Algorithm,
     schedule: &Schedule,
@@ -114,7 +114,7 @@ pub fn plan(
 /// Lowers a plan of a schedule for a target, the second half of [`compile`].
 ///
 /// # Errors
-/// Where a kernel of the schedule is illegal.
+/// If a kernel of the schedule is illegal.
 pub fn lower(
     algorithm: &Algorithm,
     schedule: &Schedule,
@@ -138,7 +138,7 @@ pub fn lower(
     })
 }
 
-/// What is wrong with one kernel of a schedule.
+/// The error of a schedule one of whose kernels is refused.
 fn in_kernel(schedule: &Schedule, kernel: usize, refusal: Refusal) -> ScheduleError {
     let error = ScheduleError::from(refusal);
     let message = match schedule.kernels.len() {

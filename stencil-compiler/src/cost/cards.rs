@@ -1,19 +1,17 @@
-//! Cards that times are predicted for where there is none, by their data sheets and what is known of
-//! their memory.
+//! The cards that are modelled, by their data sheets and by measurements of their memory.
 
 use super::{Card, Power, Rates};
 use crate::kernel::Multiprocessor;
 
-/// Seconds between kernels of a captured step, and of the smallest fill of ghost cells: as measured on an
-/// H200.
+/// Seconds between kernels of a captured step, and of the smallest fill of ghost cells, as measured on an H200.
 const LAUNCH: f64 = 1.5e-6;
 
 /// See [`LAUNCH`].
 const FILL: f64 = 8e-6;
 
-/// What an H200 holds of its clock at 700 W, fitted to 13 pairs of rates in bursts and without rests, which it meets
-/// within 1.4 % (the test beside [`Power`] has them). Its driver shows clocks that are some percent higher: the way to memory
-/// slows down, too, which is in these numbers.
+/// The share of the clock that an H200 holds at 700 W, fitted to 13 pairs of rates in bursts and without rests. The fit
+/// meets them within 1.4 % (the test beside [`Power`] has them). The driver shows clocks that are some percent higher:
+/// the way to memory slows down, too, which is in these numbers.
 const OF_H200: Power = Power {
     most: 1.0,
     spare: 0.25,
@@ -28,13 +26,13 @@ pub struct Model {
     pub name: &'static str,
     /// Its compute capability.
     pub capability: (u32, u32),
-    /// What it does in a second.
+    /// The work that it does in a second.
     pub rates: Rates,
 }
 
-/// All of them, the newest first.
+/// All models, the newest first.
 pub const MODELS: &[Model] = &[
-    // The copy is measured, the others' are 80 to 85 % of what data sheets say.
+    // The copy is measured; those of the others are 80 to 85 % of the data sheets' values.
     Model {
         name: "H200",
         capability: (9, 0),
@@ -120,7 +118,7 @@ pub fn called(name: &str) -> Option<&'static Model> {
     name.split_whitespace().last().and_then(model)
 }
 
-/// What a card holds of its clock whose driver calls it so.
+/// The share of the clock that a card of this name, as its driver spells it, holds.
 pub fn power(name: &str) -> Power {
     called(name).map_or(Power::UNKNOWN, |known| known.rates.power)
 }

@@ -1,4 +1,4 @@
-//! What a kernel moves between memory and the cache that all multiprocessors share.
+//! The traffic of a kernel between memory and the cache that all multiprocessors share.
 //!
 //! `as tiled` counts what blocks read; neighbours read the same rims, and where one of them finds
 //! a rim in the shared cache it costs memory nothing. Blocks start in the order of x, then y, then
@@ -19,7 +19,7 @@ use super::KernelCost;
 /// Bytes that the memory of a card moves at least.
 pub(super) const SECTOR: usize = 32;
 
-/// What of a card decides how much must be read again.
+/// The facts about a card that decide how much must be read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Card {
     /// Multiprocessors.
@@ -31,9 +31,8 @@ pub struct Card {
 }
 
 impl Default for Card {
-    /// A card with 132 multiprocessors and a cache of 50 MB. Its two halves each keep a copy of some of
-    /// what the multiprocessors beside them read: measured, what takes 29 MB stays and what takes 42
-    /// does not.
+    /// A card with 132 multiprocessors and a cache of 50 MB. Its two halves each keep a copy of some of the data that
+    /// the multiprocessors beside them read. By measurement, 29 MB stay in it and 42 do not.
     fn default() -> Self {
         Card {
             units: 132,
@@ -71,8 +70,8 @@ impl KernelCost {
         Some(values * self.value_bytes as f64)
     }
 
-    /// Cells of a tile along an axis; all, where it has no end. A run of several rows or planes has so many
-    /// on average.
+    /// Cells of a tile along an axis; all, if it has no end. A run over several rows or planes has this many on
+    /// average.
     pub(super) fn along(&self, axis: usize, cells: [usize; 3]) -> f64 {
         if self.runs {
             let faster: usize = cells[..axis].iter().product();
@@ -85,7 +84,7 @@ impl KernelCost {
         }
     }
 
-    /// Those of them that lie in the patch.
+    /// The cells of the tile that lie in the patch.
     fn extent(&self, axis: usize, cells: [usize; 3]) -> f64 {
         self.along(axis, cells).min(cells[axis] as f64)
     }
@@ -118,8 +117,8 @@ impl KernelCost {
         }
     }
 
-    /// Bytes that a block adds to what the cache must hold until its neighbour along this axis
-    /// comes: rims along faster axes are those of blocks that are there too.
+    /// Bytes that a block adds to the content of the cache until its neighbour along this axis comes. Rims along faster
+    /// axes belong to blocks that are present, too.
     fn block_bytes(&self, axis: usize, cells: [usize; 3]) -> f64 {
         let tile = [0, 1, 2].map(|a| self.extent(a, cells));
         let inputs = self.inputs.iter().map(|input| {

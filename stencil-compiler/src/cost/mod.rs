@@ -1,10 +1,9 @@
-//! The performance model: what a kernel moves, computes and occupies, counted before it has run.
+//! The performance model: traffic, operations and resources of a kernel, counted before it runs.
 //!
-//! All counts are for one interior cell of a large patch; tiles that overhang the patch, and the
-//! planes by which a march warms up, are left out. What a block reads of memory is the model of
-//! Pekkilä et al. 2017: each point of the tile and of the halo around it, once (Eqs. 12 and 19),
-//! times the number of blocks (Eq. 11), plus what is read and written without a halo (Eqs. 13, 20
-//! and 21).
+//! All counts are for one interior cell of a large patch; tiles that overhang the patch, and the planes by which a
+//! march warms up, are left out. The reads of a block follow the model of Pekkilä et al. 2017: each point of the tile
+//! and of the halo around it, once (Eqs. 12 and 19), times the number of blocks (Eq. 11), plus reads and writes without
+//! a halo (Eqs. 13, 20 and 21).
 
 use std::collections::BTreeSet;
 
@@ -57,8 +56,8 @@ const TEMPORARY_VALUES: u32 = 14;
 /// Bytes that are spilled for each register that is lacking, in a kernel with divisions.
 const SPILLED: f64 = 2.5;
 
-/// Bytes that are spilled for each register that is lacking in a march that computes planes of shared memory: cells of a tile
-/// and of its rim are computed side by side. Of 30 kernels that a compiler reported on, of fused substeps most, 5 to 23.
+/// Bytes that are spilled for each register that is lacking in a march that computes planes of shared memory: cells of
+/// a tile and of its rim are computed side by side. For 30 reported kernels, most with fused substeps, it is 5 to 23.
 const SPILLED_BESIDE_PLANES: u32 = 14;
 
 /// Registers that may be lacking there and are found: values that are in shared memory are read again.
@@ -73,7 +72,7 @@ pub(crate) const MOST_REGISTERS: u32 = 255;
 /// Bytes of a register.
 const REGISTER_BYTES: usize = 4;
 
-/// What one kernel costs.
+/// The cost of one kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelCost {
     /// Name of the launch.
@@ -88,7 +87,7 @@ pub struct KernelCost {
     pub inputs: Vec<InputCost>,
     /// Arrays that it writes.
     pub outputs: Vec<String>,
-    /// Values that memory moves for those that it writes to a cell.
+    /// Values that memory moves for those that the kernel writes to a cell.
     pub written: f64,
     /// Cells that a thread computes at once.
     pub cells: u32,
@@ -96,7 +95,7 @@ pub struct KernelCost {
     pub operations: f64,
     /// Floating-point operations a cell as they are usually counted: a multiply-add is two.
     pub flops: f64,
-    /// What a thread does for its cells.
+    /// The work of a thread on its cells.
     pub work: Counts,
     /// Predicted registers of a thread: values that are live at once, and an estimate for addresses.
     /// A compiler moves loads and may need more or fewer.
@@ -117,7 +116,7 @@ pub struct KernelCost {
     pub blocks: u32,
 }
 
-/// What a kernel reads of one array.
+/// The reads of a kernel from one array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InputCost {
     /// Name of the array.
@@ -128,8 +127,8 @@ pub struct InputCost {
     pub fetched: f64,
     /// Cells before and behind the tile that are read too, along x, y, z.
     pub rim: [u32; 3],
-    /// Values that memory moves for each that is read: more than one where what is moved at once holds values
-    /// of arrays that are not read.
+    /// Values that memory moves for each value read: more than one if a sector also holds values of arrays that are not
+    /// read.
     pub moved: f64,
 }
 
@@ -173,7 +172,7 @@ impl KernelCost {
         ((wanted + self.addresses()).min(limit), bytes as u32)
     }
 
-    /// Does a march compute planes of shared memory, beside those that it loads?
+    /// Does a march compute planes of shared memory, in addition to those that it loads?
     fn computes_planes(&self) -> bool {
         self.ahead && self.work.shared_stores > 0
     }
@@ -194,7 +193,7 @@ impl KernelCost {
 /// The cost of every kernel of a compiled schedule, in the order of the launches.
 ///
 /// # Errors
-/// Where the plan names a grid function that the algorithm lacks.
+/// If the plan names a grid function that the algorithm lacks.
 pub fn kernels(compiled: &Compiled) -> Result<Vec<KernelCost>, String> {
     let pairs = compiled.plan.launches.iter().zip(&compiled.kernels);
     pairs
@@ -205,7 +204,7 @@ pub fn kernels(compiled: &Compiled) -> Result<Vec<KernelCost>, String> {
 /// The cost of one kernel, which `launch` was lowered to.
 ///
 /// # Errors
-/// Where the launch names a grid function that the algorithm lacks.
+/// If the launch names a grid function that the algorithm lacks.
 pub fn kernel(
     algorithm: &Algorithm,
     launch: &Launch,
@@ -302,8 +301,8 @@ pub fn floor_bytes(algorithm: &Algorithm, substep: usize, value_bytes: usize) ->
     ((read.len() + roots.len()) * value_bytes) as f64
 }
 
-/// Distinct points that a block reads for a tile, divided by the cells of the tile. Along an axis
-/// where the tile is 0 it covers the whole extent and has no halo to speak of.
+/// Distinct points that a block reads for a tile, divided by the cells of the tile. Along an axis where the tile is 0
+/// it covers the whole extent and has no halo.
 ///
 /// For points on the axes up to a radius this is Pekkilä et al. 2017, Eq. 19; for a full cube of
 /// points it is Eq. 12.

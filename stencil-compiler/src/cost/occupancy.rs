@@ -1,5 +1,5 @@
-//! How many blocks of a kernel a multiprocessor holds at once, and which of its resources bounds
-//! them. The rules are those by which the hardware hands registers and shared memory out.
+//! The number of blocks of a kernel that a multiprocessor holds at once, and the resource that bounds them. The rules
+//! are those by which the hardware hands registers and shared memory out.
 
 use crate::kernel::{Multiprocessor, WARP};
 
@@ -37,7 +37,7 @@ impl Bound {
     }
 }
 
-/// What a multiprocessor holds of a kernel.
+/// The blocks of a kernel that a multiprocessor holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occupancy {
     /// Blocks at once; 0 if not even one has room.
@@ -47,9 +47,8 @@ pub struct Occupancy {
 }
 
 impl Multiprocessor {
-    /// What it holds of a kernel whose blocks have so many threads, with so many registers each,
-    /// and so many bytes of shared memory. Of resources that run out at once the first one of
-    /// [`Bound`] is named.
+    /// The occupancy of a kernel whose blocks have this many threads, registers of a thread, and bytes of shared
+    /// memory. If several resources run out at once, the first one of [`Bound`] is named.
     pub fn occupancy(&self, threads: u32, registers: u32, shared_bytes: usize) -> Occupancy {
         let warps = threads.div_ceil(WARP).max(1);
         let of_warp = (registers.max(1) * WARP).next_multiple_of(REGISTER_UNIT);
@@ -72,7 +71,7 @@ impl Multiprocessor {
         Occupancy { blocks, bound }
     }
 
-    /// The share of its warps that so many blocks of so many threads are.
+    /// The share of the multiprocessor's warps that these blocks of these threads fill.
     pub fn share(&self, blocks: u32, threads: u32) -> f64 {
         let warps = f64::from(blocks) * f64::from(threads.div_ceil(WARP));
         warps / f64::from((self.threads / WARP).max(1))
@@ -93,7 +92,7 @@ mod tests {
             (256, 128, 0, 2, Bound::Registers),
             (256, 168, 0, 1, Bound::Registers),
             (128, 40, 62_728, 3, Bound::Shared),
-            // All that a block may have, and a kilobyte that it gets beside.
+            // The most that a block may have, and a kilobyte that the system adds.
             (384, 165, 232_448, 1, Bound::Registers),
             (256, 64, 232_448, 1, Bound::Shared),
             (256, 64, 232_449, 0, Bound::Shared),

@@ -1,19 +1,18 @@
-//! How much of its clock a card holds in a long run: below a limit of power, multiprocessors slow down by what a step
-//! keeps busy.
+//! The share of its clock that a card holds in a long run: above a limit of power, multiprocessors slow down by an
+//! amount that depends on the units that a step keeps busy.
 //!
-//! A burst after a rest runs at the full clock, and that is what times are predicted for. What memory bounds takes as
-//! long at any clock.
+//! A burst after a rest runs at the full clock, for which times are predicted. Memory takes the same time at any clock.
 
 /// The clock that is held, as a share of the one after a rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Power {
     /// The most that any step holds.
     pub most: f64,
-    /// What multiprocessors may be kept busy before they slow down.
+    /// The load of multiprocessors at which they begin to slow down.
     pub spare: f64,
-    /// What memory that is busy all the time takes of the clock.
+    /// The share of the clock that memory costs if it is busy all the time.
     pub memory: f64,
-    /// The same of arithmetic.
+    /// The share of the clock that arithmetic costs if it is busy all the time.
     pub arithmetic: f64,
 }
 
@@ -34,7 +33,7 @@ impl Power {
 
     /// Is nothing known of it?
     pub fn is_unknown(&self) -> bool {
-        // What multiply-adds alone hold, which was perhaps measured, tells no limit.
+        // The clock held by multiply-adds alone, which may have been measured, gives no limit.
         self.memory == 0.0 && self.arithmetic == 0.0
     }
 }
@@ -51,7 +50,7 @@ mod tests {
         let (less, more) = (power.held(0.6, 0.3), power.held(0.8, 0.3));
         assert!(more < less && less < 1.0, "{less} {more}");
         assert!(power.held(0.7, 0.4) < power.held(0.7, 0.2));
-        // What a card was seen to hold is the most.
+        // The clock that a card was seen to hold is the most.
         let slow = Power { most: 0.8, ..power };
         assert_eq!(slow.held(0.0, 1.0), 0.8);
     }

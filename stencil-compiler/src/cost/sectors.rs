@@ -1,14 +1,14 @@
 //! Sectors of memory in which values of several arrays lie side by side.
 //!
-//! A kernel that reads one of five values of a cell has most sectors moved with all five (Kim et al. 2022,
-//! section 3.3). What it reads at about the same time of other arrays in them comes along.
+//! A kernel that reads one of five values of a cell has most sectors moved with all five (Kim et al. 2022, section
+//! 3.3). Values of other arrays in a sector that it reads at about the same time come along.
 
 use std::collections::BTreeSet;
 
 use super::memory::SECTOR;
 use crate::kernel::Kernel;
 
-/// Values that memory moves for each value of an array, where these arrays are accessed.
+/// Values that memory moves for each value of an array, if the arrays in `accessed` are accessed.
 pub(super) fn moved(kernel: &Kernel, name: &str, accessed: &dyn Fn(&str) -> bool) -> f64 {
     let place = |name: &str| {
         let buffer = kernel.buffers.iter().find(|b| b.name == name);
@@ -24,7 +24,7 @@ pub(super) fn moved(kernel: &Kernel, name: &str, accessed: &dyn Fn(&str) -> bool
     if used.is_empty() {
         return 1.0;
     }
-    // As many cells as sectors have bytes fill whole sectors.
+    // As many cells as a sector has bytes fill whole sectors.
     let sectors = |at: &usize| {
         let first = move |cell: usize| (cell * own.of + at) * kernel.value_bytes / SECTOR;
         (0..SECTOR).map(first).collect::<Vec<_>>()

@@ -1,4 +1,4 @@
-//! What a step takes: its kernels, the gaps between launches, and the fills of ghost cells.
+//! The cost of a step: its kernels, the gaps between launches, and the fills of ghost cells.
 
 use super::{KernelCost, Limit, Rates, Time};
 use crate::plan::Plan;
@@ -9,7 +9,7 @@ const FILL_SPEED: f64 = 0.3;
 /// Ghost cells that are filled.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Fills {
-    /// Bytes, those read and those written.
+    /// Bytes read and written.
     pub bytes: f64,
     /// Launches for it.
     pub launches: usize,
@@ -18,7 +18,7 @@ pub struct Fills {
 }
 
 impl Fills {
-    /// Filling so many buffers to a depth around a patch of `cells`.
+    /// Fills of this many buffers to a depth around a patch of `cells`.
     pub fn new(buffers: usize, depth: [u32; 3], cells: [usize; 3], value_bytes: usize) -> Self {
         let inner: usize = cells.iter().product();
         let around = (0..3).map(|axis| cells[axis] + 2 * depth[axis] as usize);
@@ -30,7 +30,7 @@ impl Fills {
         }
     }
 
-    /// All of a plan.
+    /// All fills of a plan.
     pub fn of(plan: &Plan, cells: [usize; 3], value_bytes: usize) -> Self {
         let mut sum = Fills {
             time_steps: plan.time_steps,
@@ -55,18 +55,18 @@ impl Fills {
 pub struct StepTime {
     /// Kernels, the gaps behind them, and fills of ghost cells, in a burst after a rest.
     pub total: f64,
-    /// The same without rests.
+    /// The time of a step without rests.
     pub sustained: f64,
     /// The share of the clock that multiprocessors hold then.
     pub held: f64,
-    /// What bounds the kernels takes so long: with their work no step is faster.
+    /// The time for which the kernels' bottlenecks are busy: no step with this work is faster.
     pub least: f64,
-    /// What bounds the kernel that takes longest.
+    /// The bottleneck of the kernel that takes longest.
     pub limit: Limit,
 }
 
 impl StepTime {
-    /// Of kernels that take so long, and of fills: all of a plan, which may be several steps.
+    /// The time of kernels and fills: all of a plan, which may be several steps.
     pub fn new<'a>(
         kernels: impl IntoIterator<Item = &'a Time>,
         fills: &Fills,
@@ -99,8 +99,7 @@ impl StepTime {
         }
     }
 
-    /// Of kernels with the registers that the compiler is likely to give them; `None` where one cannot
-    /// run.
+    /// The time with the registers that the compiler is likely to give; `None` if one kernel cannot run.
     pub fn likely(
         costs: &[KernelCost],
         fills: &Fills,
@@ -208,7 +207,7 @@ mod tests {
         let others: f64 = 3e-3 / held;
         let wanted = (16e-6 + others * others).sqrt() + rates.launch;
         assert!(near(both.sustained, wanted), "{both:?}");
-        // A copy waits for memory at any clock, and what computes alone keeps its clock.
+        // A copy waits for memory at any clock, and arithmetic alone keeps its clock.
         for alone in [kernel(4e-3, 0.0, 0.0), kernel(0.0, 4e-3, 4e-3)] {
             let alone = step(&[alone]);
             assert!(near(alone.sustained, alone.total), "{alone:?}");

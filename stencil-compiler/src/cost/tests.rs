@@ -193,7 +193,7 @@ fn rims_that_the_cache_holds_cost_nothing() {
         memory(direct(), 256, &small),
         4.0 * (ghosts + 1.0 + 2.0 / 2.0)
     ));
-    // Without any cache to speak of a row of blocks is lost too.
+    // Without a cache worth mentioning a row of blocks is lost too.
     let none = Card {
         cache: 1000,
         ..card
@@ -236,7 +236,7 @@ fn runs_of_cells_do_not_overhang() {
     ));
 }
 
-/// Of values that lie side by side memory moves whole sectors of 32 bytes, whatever is read of them.
+/// For values that lie side by side memory moves whole sectors of 32 bytes, however many of them are read.
 #[test]
 fn what_lies_between_moves_too() {
     let source =
@@ -251,7 +251,7 @@ fn what_lies_between_moves_too() {
         let compiled = compile(&algorithm, &schedule, &Target::new(value_bytes)).unwrap();
         super::kernels(&compiled).unwrap()
     };
-    // All together: nothing is in between.
+    // All together: every byte between is used.
     let [soa, aos] = ["", "layout aos"].map(|layout| costs(layout, "", 8).swap_remove(0));
     assert_eq!(soa.least_bytes(), 64.0);
     assert_eq!(aos.least_bytes(), 64.0);
@@ -262,12 +262,12 @@ fn what_lies_between_moves_too() {
         (aos.inputs[0].moved, aos.written, aos.least_bytes()),
         (4.0, 4.0, 64.0)
     );
-    // A warp touches 8 lines of 128 bytes in place of 2, for what it reads and for what it writes.
+    // A warp touches 8 lines of 128 bytes in place of 2, for its reads and for its writes.
     assert_eq!((soa.work.rounds, aos.work.rounds), (0, 12));
     let card = Card::default();
     let [few, many] = [&soa, &aos].map(|cost| cost.memory_bytes([64; 3], &card).unwrap());
     assert!(close(many, 4.0 * few));
-    // Two that are read of four share what is moved.
+    // Two that are read out of four share the traffic.
     let two = &costs("layout aos", "pass c 1", 4)[1];
     assert_eq!(
         (two.inputs.len(), two.inputs[0].moved, two.written),
@@ -275,7 +275,7 @@ fn what_lies_between_moves_too() {
     );
 }
 
-/// Surfaces move what arrays move, but their values pass through the texture units.
+/// Surfaces cause the traffic of arrays, but their values pass through the texture units.
 #[test]
 fn values_of_surfaces_wait_for_the_texture_units() {
     let source = "pub system Heat in 3d { field a: scalar; ddt(a) = lap(a); }

@@ -1,5 +1,5 @@
-//! How long a kernel takes: the time that memory, the instruction issue, the shared memory, the texture units, the start
-//! of blocks, the copy engine and waiting each need for it, and how well they overlap.
+//! The time of a kernel: memory, the instruction issue, the shared memory, the texture units, the start of blocks, the
+//! copy engine and waiting each need a time, and these overlap in part.
 //!
 //! The bytes are those of [`KernelCost::memory_bytes`]; instructions, and the rounds in which shared memory
 //! serves a warp, are counted in the kernel's main loop. Blocks run in waves; a wave that is not full, and
@@ -14,11 +14,11 @@ use super::{Card, KernelCost, Power};
 use crate::compile::Device;
 use crate::kernel::Multiprocessor;
 
-/// Issue slots of an arithmetic instruction on four bytes, with what it waits for its operands.
+/// Issue slots of an arithmetic instruction on four bytes, including the wait for its operands.
 const ARITHMETIC: f64 = 1.15;
 
-/// Cycles of a step in which a value waits for another ([`Counts::chain`](crate::kernel::count::Counts::chain)), with
-/// what branches and full registers keep the compiler from mixing in.
+/// Cycles of a step in which a value waits for another ([`Counts::chain`](crate::kernel::count::Counts::chain)),
+/// including instructions that branches and full registers keep the compiler from mixing in.
 const STEP: f64 = 15.0;
 
 /// Issue slots of an access to global memory, with its address and its wait.
@@ -30,8 +30,8 @@ const ITERATION: f64 = 77.0;
 /// Cycles of a multiprocessor from the start of a block to that of the next.
 const BLOCK: f64 = 138.0;
 
-/// Cycles in which the copy engine of a multiprocessor sees to a box of one array. Those of a box of several are
-/// taken to add up: nothing was fitted to it.
+/// Cycles of the copy engine of a multiprocessor for a box of one array. Those of a box of several are assumed to add
+/// up: nothing was fitted to it.
 const BOX: f64 = 27.5;
 
 /// Cycles in which an iteration waits for values that it has asked for itself.
@@ -41,17 +41,18 @@ const ANSWER: f64 = 1_110.0;
 /// value, whatever its bytes. Nothing was fitted to it.
 const TEXELS: f64 = 4.0;
 
-/// Where the threads of a block wait for planes that others compute, all have begun at once, and ask shared memory for values
-/// while nobody computes: how far these times add up (0: they overlap, and their squares are added; 1: they follow each other). Fitted, with the
-/// cycles, to 22 kernels, of fused substeps most, with one block on a multiprocessor; of several each has the time of the others.
+/// The degree to which times add up if the threads of a block wait for planes that others compute. All threads begin at
+/// once and ask shared memory for values while nobody computes. 0: the times overlap, and their squares are added; 1:
+/// they follow each other. Fitted, with the cycles, to 22 kernels, most of fused substeps, with one block on a
+/// multiprocessor; of several each has the time of the others.
 const IN_STEP: f64 = 0.5;
 
 /// Cycles that each iteration takes longer then: with whole barriers, or with split ones, at which a thread says that it has come and
 /// waits later.
 const TOGETHER: [f64; 2] = [300.0, 100.0];
 
-/// What blocks lose at their begin and end while no other is there to use the time: this part if one is resident,
-/// half as much if two are.
+/// The share of a block's begin and end that is lost if one block is resident and no other uses the time; half as much
+/// is lost if two are.
 const ALONE: f64 = 0.5;
 
 /// The part of the time of spilled words that is seen: of four kernels with 8 warps on a multiprocessor 0.14 to 0.17. More
@@ -61,7 +62,7 @@ const SPILLS: f64 = 0.16;
 /// The share of a copy's time that the spilled bytes take which the first cache cannot hold.
 const LOST: f64 = 0.7;
 
-/// What a card does in a second.
+/// The work that a card does in a second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
     /// Bytes of a copy, read and written.
@@ -70,7 +71,7 @@ pub struct Rates {
     pub clock: f64,
     /// Lanes of a multiprocessor that compute on four bytes: multiply-adds in a cycle.
     pub lanes: f64,
-    /// How much longer arithmetic on eight bytes takes.
+    /// The factor by which arithmetic on eight bytes takes longer.
     pub double: f64,
     /// Words of four bytes that a multiprocessor's shared memory gives in a cycle.
     pub words: f64,
@@ -78,9 +79,9 @@ pub struct Rates {
     pub launch: f64,
     /// Seconds that a launch that fills ghost cells takes at least.
     pub fill: f64,
-    /// How much of its clock it holds without rests.
+    /// The share of its clock that it holds without rests.
     pub power: Power,
-    /// What a multiprocessor has for its blocks.
+    /// The resources of a multiprocessor for its blocks.
     pub multiprocessor: Multiprocessor,
     /// Its multiprocessors, and the cache that they share.
     pub card: Card,
@@ -95,7 +96,7 @@ impl Rates {
         }
     }
 
-    /// Floating-point operations of the card in a second, on values of so many bytes; a multiply-add is two.
+    /// Floating-point operations of the card in a second, on values of this many bytes; a multiply-add is two.
     pub fn peak_flops(&self, value_bytes: usize) -> f64 {
         let wide = if value_bytes > 4 { self.double } else { 1.0 };
         let lanes = self.lanes * f64::from(self.card.units);
@@ -103,7 +104,7 @@ impl Rates {
     }
 }
 
-/// What bounds a kernel.
+/// The bottleneck of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// Memory moves bytes.
@@ -144,15 +145,15 @@ pub struct Time {
     pub shared: f64,
     /// Serving values of surfaces.
     pub texture: f64,
-    /// How much longer it takes than full waves of tiles that fit the patch would.
+    /// The time over that of full waves of tiles that fit the patch.
     pub waste: f64,
-    /// What overlaps, joined as the root of the sum of squares: memory, and all that goes with the clock.
+    /// The times that overlap, joined as the root of the sum of squares: memory, and all that scales with the clock.
     pub joined: [f64; 2],
-    /// What spills add: bytes, and words, which go with the clock.
+    /// The time of spills: bytes, and words, which scale with the clock.
     pub spilled: [f64; 2],
-    /// Waiting of threads for what others of their block compute; it goes with the clock.
+    /// The time in which threads wait for values that others of their block compute; it scales with the clock.
     pub together: f64,
-    /// All of it, with what does not overlap.
+    /// The whole time, with the parts that do not overlap.
     pub total: f64,
 }
 
@@ -170,7 +171,7 @@ impl Time {
         most.unwrap_or((Limit::Memory, 0.0))
     }
 
-    /// All of it at this share of the clock.
+    /// The whole time at this share of the clock.
     pub fn at(&self, held: f64) -> f64 {
         if held >= 1.0 {
             return self.total;
@@ -183,9 +184,8 @@ impl Time {
 }
 
 impl KernelCost {
-    /// Predicted time over a patch of `cells`; `registers` and `spilled` bytes as the compiler of
-    /// the card reports them, or those predicted. `None` for kernels over rows, and where not even one
-    /// block fits.
+    /// Predicted time over a patch of `cells`; `registers` and `spilled` bytes as the compiler of the card reports
+    /// them, or those predicted. `None` for kernels over rows, and if not even one block fits.
     pub fn time(
         &self,
         cells: [usize; 3],
@@ -215,7 +215,7 @@ impl KernelCost {
             0 => work.copies,
             boxes => boxes,
         } as f64;
-        // What each thread does, in seconds of all multiprocessors.
+        // The work of each thread, in seconds of all multiprocessors.
         let cycles = n / (f64::from(rates.card.units) * rates.clock);
         let each = cycles / f64::from(self.cells.max(1));
         let memory = bytes * n / rates.copy_bytes;
@@ -227,7 +227,7 @@ impl KernelCost {
         };
         let planes = self.planes(cells);
         let slots = ARITHMETIC * computed + ACCESS * moved + ITERATION * planes;
-        // All warps wait at once; what they issue fills their waits as far as it goes.
+        // All warps wait at once; their instructions fill the waits as far as they suffice.
         let threads = f64::from(resident * self.threads.max(1));
         let chain = STEP * work.chain as f64 * planes * each / threads;
         let square = |part: f64| part * part;
@@ -258,8 +258,8 @@ impl KernelCost {
         })
     }
 
-    /// Seconds for what the threads that compute a cell spill: the bytes for which there is no room in the memory that is
-    /// both the first cache and shared memory, seven eighths of which can be shared, and words.
+    /// Seconds for the spills of the threads that compute a cell: the bytes that do not fit in the memory that is both
+    /// the first cache and shared memory, seven eighths of which can be shared, and words.
     fn spills(&self, rates: &Rates, resident: u32, spilled: u32) -> [f64; 2] {
         let spilled = f64::from(spilled);
         let of_cell = spilled / f64::from(self.cells.max(1));
@@ -273,7 +273,7 @@ impl KernelCost {
         [LOST * lost * of_cell / rates.copy_bytes, words]
     }
 
-    /// Seconds in which threads wait for what others of their block compute, and do nothing else.
+    /// Seconds in which threads do nothing but wait for values that others of their block compute.
     fn together(&self, cells: [usize; 3], rates: &Rates, resident: u32) -> f64 {
         if !self.computes_planes() {
             return 0.0;
@@ -288,8 +288,8 @@ impl KernelCost {
         cycles / f64::from(resident) * iterations / (f64::from(rates.card.units) * rates.clock)
     }
 
-    /// Seconds for what depends on how many blocks and iterations there are: starting blocks, copying
-    /// boxes, and waiting for values that an iteration has asked for itself.
+    /// Seconds for the work that depends on the number of blocks and iterations: starting blocks, copying boxes, and
+    /// waiting for values that an iteration has requested itself.
     fn overheads(&self, cells: [usize; 3], rates: &Rates, resident: u32) -> [f64; 3] {
         let each = self.tiles(cells) as f64 / (f64::from(rates.card.units) * rates.clock);
         let march = self.passes.map_or(1.0, |axis| self.along(axis, cells));
@@ -303,7 +303,7 @@ impl KernelCost {
         [BLOCK * each, boxes * each, waits * each]
     }
 
-    /// Cells of a tile, those that overhang the patch, too.
+    /// Cells of a tile, including those that overhang the patch.
     fn tile_cells(&self, cells: [usize; 3]) -> f64 {
         if self.runs {
             return f64::from(self.tile[0]);
@@ -322,7 +322,7 @@ impl KernelCost {
         along.iter().product()
     }
 
-    /// Planes that a block passes for each that it computes: those before and behind its chunk, too.
+    /// Planes that a block passes for each that it computes, including those before and behind its chunk.
     fn planes(&self, cells: [usize; 3]) -> f64 {
         self.passes.map_or(1.0, |axis| {
             let rim = self.inputs.iter().map(|input| input.rim[axis]).max();
@@ -347,13 +347,13 @@ impl KernelCost {
     }
 }
 
-/// The time of a wave that fills this part of the room for blocks, over that of a full one: each block has more of a
+/// The time of a wave that fills this share of the places for blocks, over that of a full one: each block has more of a
 /// multiprocessor. The power 3/4 lies between blocks that gain nothing by it and those that gain all.
 fn not_full(part: f64) -> f64 {
     part.sqrt() * part.sqrt().sqrt()
 }
 
-/// Spearman's rank correlation of pairs; 0 where there are fewer than two.
+/// Spearman's rank correlation of pairs; 0 for fewer than two.
 pub fn rank_correlation(pairs: &[(f64, f64)]) -> f64 {
     let ranks = |value: fn(&(f64, f64)) -> f64| {
         let mut order: Vec<usize> = (0..pairs.len()).collect();

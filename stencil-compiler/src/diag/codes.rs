@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// One row an error: name, code, title, what it means and how to get out of it.
+/// One row for each error: name, code, title, and an explanation with the way out.
 macro_rules! codes {
     ($($name:ident = $code:literal, $title:literal, $explanation:literal;)*) => {
         /// A stable error code.
@@ -20,7 +20,7 @@ macro_rules! codes {
                 match self { $(Code::$name => $code),* }
             }
 
-            /// A few words.
+            /// A title of a few words.
             pub fn title(self) -> &'static str {
                 match self { $(Code::$name => $title),* }
             }
@@ -39,15 +39,15 @@ codes! {
     Syntax = "P0002", "syntax error",
         "Something else was expected here. Items of a system end in `;` and are `field`, `conserved`, `param`, `source`, `let`, `ddt(..) = ..`, `flux` and `observe`; beside them there are `fn`, `primitive`, `face`, `average`, `waves`, `riemann` and `cfl`, which end in `}`.";
     TooDeep = "P0003", "nested too deeply",
-        "The expression nests more operations or parentheses than the compiler accepts: name parts of it with `let`. A chain of `let`s, each made of the last, has at most 2000, and there are at most 16 derivatives, one of the other, `lap` counting as two: what comes out of eight Laplacians is a field of its own.";
-    Trailing = "P0004", "something after the end",
+        "The expression nests more operations or parentheses than the compiler accepts: name parts of it with `let`. A chain of `let`s, each made of the previous one, has at most 2000, and derivatives nest at most 16 deep, `lap` counting as two: declare the result of eight Laplacians as a field of its own.";
+    Trailing = "P0004", "text after the end",
         "The input holds one `system` and its `scheme`s, and nothing else.";
     Unsupported = "P0005", "not part of the language yet",
-        "The word is planned or known from other tools, but this version of the language does not have it. The message names what to write instead where there is something.";
+        "The word is planned or known from other tools, but this version of the language does not have it. The message names its replacement, if there is one.";
     Juxtaposition = "P0006", "two operands without an operator",
         "`2 u` and `(a) (b)` are not products: write `2*u` and `(a) * (b)`.";
     BadNumber = "P0007", "number cannot be held exactly",
-        "Numbers are read as exact fractions with 127-bit parts: decimal digits, at most about 38 of them, with an optional decimal exponent, and no type suffix. The default of a parameter may be any finite number of 64 bits, such as `1.054571817e-34`, and an expression of numbers, as a bound may be.";
+        "Numbers are read as exact fractions with 127-bit parts: decimal digits, at most about 38 of them, with an optional decimal exponent, and no type suffix. The default of a parameter may be any finite number of 64 bits, such as `1.054571817e-34`; defaults and bounds may also be expressions of numbers.";
     BadExponent = "P0008", "exponent is not a small integer",
         "The exponent of `^` is a literal integer from -64 to 64. A power of a power needs parentheses. Other exponents: `sqrt(a)`, `cbrt(a)`, `pow(a, b)`.";
     TooLarge = "P0009", "expands to too much",
@@ -56,8 +56,8 @@ codes! {
         "A loop is `for i in 0..8 { .. }` or `for i in 0..8 { ..; until(a < b); }` with literal integers, and one call of a function goes through at most 64 iterations.";
     IfWithoutElse = "P0011", "`if` without `else`",
         "An `if` is an expression and has a value in every cell: write `if a > b { c } else { d }`.";
-    NotACondition = "P0012", "condition where a number stands, or the reverse",
-        "After `if` stands a comparison (`<`, `<=`, `>`, `>=`, `==`, `!=`), or several with `&&`, `||` and `!( .. )`. Comparisons are no numbers: write `if a > b { 1 } else { 0 }`.";
+    NotACondition = "P0012", "condition in place of a number, or the reverse",
+        "An `if` needs a comparison (`<`, `<=`, `>`, `>=`, `==`, `!=`), or several joined by `&&`, `||` and `!( .. )`. A comparison is not a number: write `if a > b { 1 } else { 0 }`.";
     UnknownName = "P0101", "unknown name",
         "The name is not a field, parameter, source, `let` or function of this system. Names are case-sensitive and local to their system.";
     GluedName = "P0102", "one word to Rust",
@@ -65,11 +65,11 @@ codes! {
     DuplicateName = "P0103", "name declared twice",
         "Fields, parameters, sources, `let`s, functions and observables of a system share one name space, and its schemes another. Arguments and locals of a function may hide parameters, but not each other.";
     BadName = "P0104", "name cannot be used",
-        "Names go into generated Rust, C and device source. They have at most 60 ASCII letters, digits and single underscores, start with a letter, and are no word of these languages and no word of this one (`x`, `t`, `dt`, `grad`, ..).";
+        "Names go into generated Rust, C and device source. They have at most 60 ASCII letters, digits and single underscores, start with a letter, and are not words of these languages or of this one (`x`, `t`, `dt`, `grad`, ..).";
     UsedBeforeDefinition = "P0105", "used before its definition",
         "A `let` uses only what is defined above it, and equations use only the `let`s and functions above them. A function calls only functions above it, and never itself. Move the definition up.";
     NoEquation = "P0106", "field without an equation",
-        "Every field evolves: give it `ddt(field) = ..;`, or make it a `param` if it is constant. What is `conserved` may have a flux alone.";
+        "Every field evolves: give it `ddt(field) = ..;`, or make it a `param` if it is constant. A `conserved` field may have a flux alone.";
     TwoEquations = "P0107", "field with two equations",
         "A field has one equation. Add the right-hand sides.";
     NotAField = "P0108", "only fields evolve",
@@ -80,8 +80,8 @@ codes! {
         "A function sees its arguments, its own `let`s, the parameters and `t`; the value of a source is made of parameters, `x`, `y`, `z`, `t` and `let`s of such; defaults and bounds of parameters are made of numbers. Pass fields to a function as arguments, and put terms with fields into the equations.";
     NotPointwise = "P0111", "derivative where only pointwise expressions may stand",
         "Functions, values of sources, formulas and constants are evaluated cell by cell and take no derivatives. Pass the derivative to the function as an argument: `limiter(d[x](f))`.";
-    NotMutable = "P0112", "assignment to what does not change",
-        "Only a local name of a function that was made with `let mut` can be assigned to.";
+    NotMutable = "P0112", "assignment to a name that cannot change",
+        "Only a local name of a function that was declared with `let mut` can be assigned to.";
     RankMismatch = "P0201", "ranks do not fit",
         "Scalars, vectors and tensors add only to their own kind, and at least one factor of `*` is a scalar. Contract with `dot`, build with `outer`, take components with `u.x`. All vectors of a system have equally many components: one for each axis (`vector`) or three (`vector<3>`).";
     NoSuchComponent = "P0204", "no such component",
@@ -101,43 +101,43 @@ codes! {
     Dimensions = "P0211", "number of dimensions is not chosen",
         "A system that is declared `in nd` is read for one number of dimensions at a time: in Rust `Name::<2>`, in a problem file `dimension = 2`. A system with a fixed number has no other.";
     BadWaves = "P0212", "waves that do not fit",
-        "A system with fluxes has at most one `waves { flow: u; sound: c; }`: along each axis no wave is slower than that component of the flow less the sound, and none faster than both together. The flow is a vector, the sound a scalar or a vector; of the two, what is not given is zero. `density: rho; pressure: p;` are for solvers that know the contact: scalars, the pressure a `let` that the fluxes are made of, too.";
+        "A system with fluxes has at most one `waves { flow: u; sound: c; }`: along each axis no wave is slower than that component of the flow less the sound, and none faster than their sum. The flow is a vector, the sound a scalar or a vector; the one that is not given is zero. Solvers that resolve the contact also need `density: rho; pressure: p;`: scalars, the pressure a `let` that the fluxes are made of.";
     NoFlux = "P0213", "flux and conserved field that do not fit",
-        "What is `conserved` flows: `conserved h: scalar; flux h -> m;`. A `field` has no flux; its equation may have `div(..)`.";
-    NotAtFaces = "P0214", "what has no value at a face",
-        "Fluxes and speeds of waves are made of fields, parameters and `t` in one point, which a face has, too. Derivatives and sources belong to `ddt(..)`.";
+        "A `conserved` field needs a flux: `conserved h: scalar; flux h -> m;`. A `field` has none; its equation may have `div(..)`.";
+    NotAtFaces = "P0214", "term without a value at a face",
+        "Fluxes and speeds of waves are functions of fields, parameters and `t` at one point, so that they have values at faces. Derivatives and sources belong to `ddt(..)`.";
     NoWayBack = "P0215", "conserved field that does not follow from primitives",
-        "States at faces may be made of primitive variables if all that is conserved follows from them: a conserved field is a primitive itself (`rho;`), or the block says how it follows (`m = rho*u;`).";
+        "States at faces may be made of primitive variables if every conserved field follows from them: it is a primitive itself (`rho;`), or the block gives its value (`m = rho*u;`).";
     BadPrimitive = "P0216", "variables that do not fit",
-        "A system with fluxes has at most one `primitive { rho; u; p; m = rho*u; E = ..; }`. A primitive is a field or a `let`, named once. What follows is conserved, or shared at faces, and is made of primitives, parameters, `t` and fields without flux, and of `let`s of such. The same holds for `average { h; u by sqrt(h); m = h*u; }`, where variables may have weights.";
-    BadRange = "P0217", "range that nothing keeps",
-        "Fluxes are repaired so that what is conserved stays in its range: `conserved rho: scalar where rho > 0;`, or `let p = .. where p > 0;` of what is made of conserved fields in one point. A range is of a scalar.";
-    BadFace = "P0218", "what both sides of a face cannot share",
-        "A system with primitives has at most one `face { bed by max; h = max(surface - bed, 0); }`: scalar fields without flux that have the greater (`max`) or the smaller (`min`) value of both sides there, and primitives that are made anew with it, of primitives, parameters, `t` and fields without flux.";
+        "A system with fluxes has at most one `primitive { rho; u; p; m = rho*u; E = ..; }`. A primitive is a field or a `let`, named once. A line with `=` gives a field that is conserved, or shared at faces, by primitives, parameters, `t`, fields without flux, and `let`s of these. The same holds for `average { h; u by sqrt(h); m = h*u; }`, whose variables may have weights.";
+    BadRange = "P0217", "range that cannot be kept",
+        "Fluxes are repaired so that conserved fields keep their ranges: `conserved rho: scalar where rho > 0;`, or `let p = .. where p > 0;` for a function of conserved fields at one point. Only scalars have ranges.";
+    BadFace = "P0218", "values that both sides of a face cannot share",
+        "A system with primitives has at most one `face { bed by max; h = max(surface - bed, 0); }`. `bed by max;` gives both sides of a face the greater (`max`) or the smaller (`min`) of their values of a scalar field without flux. `h = ..;` recomputes a primitive with it on each side, from primitives, parameters, `t` and fields without flux.";
     NotASlope = "P0219", "derivative that cannot be integrated through faces",
-        "A field that has one value at faces jumps there. What is conserved may change by products of its slope: first derivatives of the field alone, `grad(bed)` or `d[x](bed)`, each times what is made of fields in one point, in sums of such and with other terms.";
-    BadSolver = "P0220", "Riemann solver that does not give what flows",
-        "A system with fluxes may have solvers of its own: `riemann name { let .. = ..; rho = ..; u = ..; p = ..; }`. One gives the state at a face, all that is primitive or all that is conserved, and each other field of which fluxes are made, or `flux rho -> ..;` of all that is conserved. It is made of `below.p`, `above.p`, `normal`, parameters and `t`.";
+        "A field with one value at faces jumps there. Equations of conserved fields may contain products with its slope, a first derivative of the field alone, `grad(bed)` or `d[x](bed)`, times a function of fields at one point. Sums of such products and of other terms are allowed.";
+    BadSolver = "P0220", "Riemann solver with missing or wrong results",
+        "A system with fluxes may have solvers of its own: `riemann name { let .. = ..; rho = ..; u = ..; p = ..; }`. A solver gives the state at a face, as all primitives or all conserved fields and every other field that the fluxes are made of, or it gives `flux rho -> ..;` for all conserved fields. Its terms are made of `below.p`, `above.p`, `normal`, parameters and `t`.";
     SchemeForOther = "P0310", "scheme for another system",
         "The name after `for` is the name of the system beside it.";
     BadSchemeKey = "P0311", "unknown or repeated setting of a scheme",
-        "A scheme has `space`, `mixed`, `arith` and `time`, and `riemann` and `reconstruct` if something is conserved, each at most once.";
+        "A scheme has `space`, `mixed`, `arith` and `time`, and for conserved fields `riemann`, `reconstruct`, `sweep`, `source` and `repair`, each at most once.";
     BadOrder = "P0312", "no such order",
         "Central differences exist in the orders 2, 4, 6, 8 and 10.";
     UnknownChoice = "P0313", "unknown choice in a scheme",
         "The setting has a fixed list of choices; the message lists them.";
     NeedsWaves = "P0314", "Riemann solver without speeds of waves",
-        "The Riemann solver needs the speeds of waves, or bounds of them. They are derived from the fluxes where they are a flow, and what is slower and faster than it by a sound. Elsewhere declare `waves { flow: ..; sound: ..; }`, or choose a solver that does without, `force` or `musta`.";
+        "The Riemann solver needs the speeds of waves, or bounds of them. They are derived from the fluxes if they are a flow, and speeds that differ from it by a sound. Otherwise declare `waves { flow: ..; sound: ..; }`, or choose a solver that needs none, `force` or `musta`.";
     NeedsPrimitives = "P0315", "primitives of a system that has none",
-        "The scheme reconstructs primitive variables. The system says what they are, and how what is conserved follows from them: `primitive { rho; u; p; m = rho*u; E = ..; }`. Where it also says what both sides of a face share, states are made of primitives: `reconstruct: plm in primitive`.";
+        "The scheme reconstructs primitive variables. The system has to declare them, and the conserved fields that follow from them: `primitive { rho; u; p; m = rho*u; E = ..; }`. If it also declares values that both sides of a face share, states are made of primitives: `reconstruct: plm in primitive`.";
     NeedsContact = "P0316", "Riemann solver without density and pressure",
-        "The Riemann solver knows the contact between two states, which moves with the flow: write `waves { flow: u; sound: c; density: rho; pressure: p; }`, or choose a solver that needs the speeds only, `hll`.";
-    NeedsWholeSteps = "P0317", "waves with other settings that do not go with them",
-        "The scheme corrects waves in place of states: it needs a Riemann solver that takes jumps apart into waves, `riemann: roe` or `hlle`, whole steps, `time: euler`, and what is conserved, since its second order in time is in the fluxes.";
+        "The Riemann solver resolves the contact, the middle wave, which moves with the flow: write `waves { flow: u; sound: c; density: rho; pressure: p; }`, or choose a solver that needs the speeds only, `hll`.";
+    NeedsWholeSteps = "P0317", "wave propagation with settings that do not go with it",
+        "The scheme corrects waves in place of states. It needs a Riemann solver that splits jumps into waves, `riemann: roe` or `hlle`, whole steps, `time: euler`, and conserved variables, since its second order in time is in the fluxes.";
     NeedsEulerSteps = "P0318", "range with an integrator that is not made of Euler steps",
-        "Ranges are kept by Euler steps, and by means of such: `time: euler`, `ssprk2` or `ssprk3`. Stages of other methods leave a range whatever the fluxes are.";
+        "Ranges are kept by Euler steps, and by averages of such steps: `time: euler`, `ssprk2` or `ssprk3`. Stages of other methods leave a range whatever the fluxes are.";
     NeedsOthersFluxes = "P0319", "fluxes reconstructed for a Riemann solver that makes its own",
-        "`reconstruct: .. in fluxes` gives the fluxes on both sides of a face. It goes with solvers that add these, and a multiple of the jump: `rusanov`, `hll`, `hlle` and `roe`. Others make states, between both sides or in time, and fluxes of them, which are not of the order of the reconstruction: choose `in conserved` for these.";
+        "`reconstruct: .. in fluxes` gives the fluxes on both sides of a face. It goes with solvers that add these and a multiple of the jump: `rusanov`, `hll`, `hlle` and `roe`. Other solvers make states, between both sides or in time, whose fluxes do not have the order of the reconstruction: choose `in conserved` for these.";
     ComponentClash = "P0401", "two components with one name",
         "Components of vectors and tensors have names of their own (`u` has `u_x`), and integrators keep arrays beside each field (`u_x_acc`, `u_x_new`). No field, source or parameter may have such a name.";
     CoefficientRange = "P0402", "coefficient out of range",
@@ -145,15 +145,15 @@ codes! {
     NotSymmetric = "P0403", "right-hand side without the field's symmetry",
         "The right-hand side of a symmetric tensor field is symmetric, and that of an antisymmetric one antisymmetric, for any values of the fields. Write `sym(..)`, or declare the field a `tensor`.";
     CoordinateOutsideSource = "P0404", "coordinate outside of a source",
-        "Equations hold everywhere alike. What depends on the place is declared: `source name: scalar = sin(x);`, and the equations use its name. A `let` may depend on the place for sources below it.";
+        "Equations hold everywhere alike. A value that depends on the place is declared as a source: `source name: scalar = sin(x);`, and the equations use its name. A `let` may depend on the place for sources below it.";
     NotContactForm = "P0405", "flux that is not advection and the work of a pressure",
-        "The Riemann solver takes the flux along each axis for `flow * q + p * d`: what is conserved moves with the flow, and the pressure is multiplied by a number or by the flow. Fluxes of gases and of shallow water are such; those of magnetic fields and of waves in solids are not. The pressure is the `let` that `waves` names: use its name in the fluxes, and choose `hll` where there is more.";
-    WrongWayBack = "P0406", "primitives that do not follow from what follows from them",
-        "The blocks `primitive { .. }` and `average { .. }` say how what is conserved follows from their variables, and these are `let`s made of what is conserved. The one undoes the other: with `let u = m/rho;` stands `m = rho*u;`. So does `face { .. }`: where both sides are alike, what it makes anew is what it was. This is tried with numbers.";
-    OtherWaves = "P0407", "waves of other speeds than those declared",
-        "The scheme takes jumps apart into waves and needs the speeds of all of them: `flow`, `flow - sound` and `flow + sound` along each axis, as they are for gases, for shallow water and for sound. Bounds are not enough. Leave `waves` out to have them derived, or choose `hll`, for which bounds will do.";
-    OtherFlux = "P0408", "Riemann solver that changes what does not jump",
-        "Between two equal states flows what the `flux` of that state says. A solver of the system is tried with numbers: the state that it gives is the one on both sides then, or the flux is `dot(normal, f)`, where `f` is what is declared.";
+        "The Riemann solver assumes the flux `flow * q + p * d` along each axis: conserved quantities move with the flow, and the pressure is multiplied by a number or by the flow. Fluxes of gases and of shallow water have this form; those of magnetic fields and of waves in solids do not. The pressure is the `let` that `waves` names: use its name in the fluxes, or choose `hll` if they have other terms.";
+    WrongWayBack = "P0406", "primitives that are not recovered from conserved fields",
+        "The blocks `primitive { .. }` and `average { .. }` give conserved fields by their variables, and these are `let`s of conserved fields. Each has to undo the other: `let u = m/rho;` goes with `m = rho*u;`. The same holds for `face { .. }`: if both sides are alike, a recomputed value is the old one. This is checked with numbers.";
+    OtherWaves = "P0407", "waves with other speeds than the declared ones",
+        "The scheme splits jumps into waves and needs the speeds of all of them: `flow`, `flow - sound` and `flow + sound` along each axis, as they are for gases, for shallow water and for sound. Bounds are not enough. Leave `waves` out to have them derived, or choose `hll`, for which bounds will do.";
+    OtherFlux = "P0408", "Riemann solver with another flux between equal states",
+        "Between two equal states, a solver has to give the `flux` of that state. A solver of the system is checked with numbers: it has to give that state itself, or the flux `dot(normal, f)`, where `f` is the declared one.";
     NotToml = "F0001", "not TOML",
         "A problem file is TOML: lines `key = value`, sections `[name]`, text in quotes, lists in brackets, comments after `#`.";
     NoSuchSetting = "F0101", "unknown name in a problem file",
@@ -162,32 +162,32 @@ codes! {
         "A setting that has no default is not given. A problem needs `system`, `mesh.cells`, initial values, `time.dt`, and `time.end` or `time.steps`.";
     WrongKind = "F0103", "value of another kind",
         "The setting is a number, a string, a list or a table, and the file has another kind of value.";
-    BadSetting = "F0104", "value that cannot be",
-        "The value has the right kind, but cannot be used: a number that is negative, not finite or outside the bounds of its parameter, an order that does not exist, a plane outside the mesh.";
+    BadSetting = "F0104", "value that cannot be used",
+        "The value has the right kind, but is not allowed: a number that is negative, not finite or outside the bounds of its parameter, an order that does not exist, a plane outside the mesh.";
     WrongCount = "F0105", "wrong number of values",
         "A list has one value for each axis, or for each component of a field.";
     Contradiction = "F0106", "settings that contradict each other",
         "One setting excludes the other: an axis is periodic on both faces or on none, `cfl(..)` needs speeds that the system declares in `cfl { .. }`, a spectrum needs a periodic velocity.";
     CannotRead = "F0201", "file cannot be read",
-        "A file that the problem or the command names is not there or cannot be read. Paths in a problem begin at the folder of its file, and others where the command runs. Pipes and devices are not read.";
+        "A file that the problem or the command names does not exist or cannot be read. Paths in a problem begin at the folder of its file, and others at the current folder. Pipes and devices are not read.";
     BadData = "F0202", "arrays that do not fit",
         "A file of initial values has an array for each component (`rho`, `u_x`, `u_y`), of the shape [z, y, x] of the mesh, as f32 or f64.";
     FolderInUse = "R0101", "folder in which another run writes",
-        "Two runs in one folder would overwrite each other's files. The one that began first goes on; give the other one a folder of its own with `--out`, or `--number` to have it take the next free name.";
+        "Two runs in one folder would overwrite each other's files. The one that began first continues; give the other one a folder of its own with `--out`, or use `--number` to take the next free name.";
     FolderUsed = "R0102", "folder that holds files of a run",
         "A folder holds one run, so that no file is mistaken for one of another run. `--number` goes into the next free folder (`NAME-2`, `NAME-3`, ..), `--overwrite` removes the files of the earlier run first, and `--out` names another folder. `--restart` with a state of the folder goes on there if its settings are the same.";
     CannotWrite = "R0201", "file cannot be written",
-        "The system refused to write: the disk is full, a limit of size is reached, or the place is not yours. Files appear under their names when they are complete, so what was written before is whole.";
+        "The system refused to write: the disk is full, a limit of size is reached, or you have no permission. Files get their names when they are complete, so earlier ones are whole.";
     Damaged = "R0202", "damaged or foreign data",
-        "The file is cut off, was changed after it was written, or holds something else than is expected. Files of runs end in a checksum of all their bytes, and one bit that changed is seen. Take another state of the run, such as a frame with all fields.";
-    NoState = "R0203", "no state to go on from",
-        "A run goes on from a file that a run of the same system, scheme, precision and number of cells wrote: `final.npz`, `interrupted.npz`, `last_good.npz`, or a frame with all fields. Arrays of other programs are initial values: give them as `[init] file = ..`.";
-    TooMuchMemory = "R0301", "more memory than there is",
-        "All arrays of a run are added up before any is taken. Use the number of cells that the message names, `f32` in place of `f64`, or `keep_last = false`, which takes a third less or so.";
+        "The file is cut off, was changed after it was written, or has other contents than expected. Files of runs end in a checksum of all their bytes, so that a single changed bit shows. Take another state of the run, such as a frame with all fields.";
+    NoState = "R0203", "no state to continue from",
+        "A run continues from a file that a run of the same system, scheme, precision and number of cells wrote: `final.npz`, `interrupted.npz`, `last_good.npz`, or a frame with all fields. Arrays of other programs are initial values: give them as `[init] file = ..`.";
+    TooMuchMemory = "R0301", "more memory than the machine has",
+        "The sizes of all arrays of a run are added up before any is allocated. Use the number of cells that the message names, `f32` in place of `f64`, or `keep_last = false`, which takes about a third less.";
     TooLongAStep = "R0401", "time step longer than is stable",
-        "Values would grow without bound, by waves from cell to cell that the equations do not have. The message names the term or the speed that allows the least, about the state in a cell, the longest stable step, and a number below it: write that as `dt`, or give a part of the limit, `dt = \"cfl(0.8)\"`, where `cfl(1)` is the limit itself, or `dt = \"auto\"`. The limit is that of a periodic mesh with constant coefficients; `--unchecked-step` insists on a longer step.";
+        "Values would grow without bound, by waves from cell to cell that do not solve the equations. The message names the term or the speed that limits the step most about the state in a cell, the longest stable step, and a number below it: write that as `dt`, or give a part of the limit, `dt = \"cfl(0.8)\"`, where `cfl(1)` is the limit itself, or `dt = \"auto\"`. The limit is that of a periodic mesh with constant coefficients; `--unchecked-step` insists on a longer step.";
     NoStableStep = "R0402", "scheme that is stable for no time step",
-        "Differences and integrator do not go together: what swings, as advection with central differences and sound do, grows at every step of `euler` and `ssprk2` unless something damps it, and so do fluxes of `weno5` by `euler`. Choose one of the integrators that the message names.";
+        "Differences and integrator do not go together. Oscillations, such as advection with central differences and sound, grow at every step of `euler` and `ssprk2` unless something damps them, and so do fluxes of `weno5` with `euler`. Choose one of the integrators that the message names.";
 }
 
 impl Code {

@@ -1,4 +1,4 @@
-//! Diagnostics: what is wrong, where, and the way out. Values only; printing is [`Diagnostic::render`].
+//! Diagnostics: an error, its place and the way out. Values only; printing is [`Diagnostic::render`].
 
 use std::fmt;
 
@@ -42,7 +42,7 @@ impl Span {
         }
     }
 
-    /// Whether the place is known.
+    /// Is the place known?
     pub fn is_known(self) -> bool {
         self.start.line > 0
     }
@@ -66,13 +66,13 @@ impl Span {
 pub struct Diagnostic {
     /// The stable code.
     pub code: Code,
-    /// What to underline.
+    /// The text to underline.
     pub span: Span,
     /// One line, lower case, no full stop.
     pub message: String,
     /// Related facts, some with a place of their own.
     pub notes: Vec<(Option<Span>, String)>,
-    /// What to write instead.
+    /// The text to write instead.
     pub help: Option<String>,
 }
 
@@ -102,14 +102,14 @@ impl Diagnostic {
         self
     }
 
-    /// Says what to write instead.
+    /// Adds the text to write instead.
     #[must_use]
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.help = Some(text.into());
         self
     }
 
-    /// Says what to write instead, if there is something to say.
+    /// Adds the text to write instead, if there is one.
     #[must_use]
     pub fn help_if(mut self, text: Option<String>) -> Self {
         self.help = text.or(self.help);
@@ -150,17 +150,17 @@ impl Diagnostics {
         self.list.push(diagnostic);
     }
 
-    /// Whether there are none.
+    /// Is it empty?
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// How many there are.
+    /// The number of errors.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Adds a fact about a place to all errors but the first `before` ones.
+    /// Adds a fact about a place to all errors except the first `before` ones.
     pub fn annotate(&mut self, before: usize, span: Span, text: &str) {
         for diagnostic in self.list.iter_mut().skip(before) {
             diagnostic.notes.push((Some(span), text.to_string()));

@@ -1,6 +1,6 @@
-//! Words of messages: numbers with what they count, lists.
+//! Words of messages: numbers with nouns, lists.
 
-/// A number with what it counts, in the singular or the plural of its last word: `1 launch`, `2 launches`.
+/// A number with a noun, in the singular or the plural of its last word: `1 launch`, `2 launches`.
 ///
 /// ```
 /// use stencil_compiler::diag::counted;
@@ -10,7 +10,7 @@
 /// assert_eq!(counted(2, "boundary"), "2 boundaries");
 /// ```
 pub fn counted(number: impl TryInto<u128>, word: &str) -> String {
-    // A negative number counts nothing that these messages speak of; it reads as none.
+    // A negative number reads as none: these messages count no such things.
     let number = number.try_into().unwrap_or(0);
     match number {
         1 => format!("1 {word}"),
@@ -34,7 +34,7 @@ fn plural(word: &str) -> String {
     format!("{word}{}", if hisses { "es" } else { "s" })
 }
 
-/// Names with commas between them, each of them once, in the order in which they come first.
+/// Joins names with commas, each name once, in the order of their first occurrence.
 ///
 /// ```
 /// use stencil_compiler::diag::listed;

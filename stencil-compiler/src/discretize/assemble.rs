@@ -1,5 +1,5 @@
-//! From collected polynomials to grid functions: which derivative joins its equation's sum, which
-//! is a grid function of its own, and in which order terms are added.
+//! From collected polynomials to grid functions: the derivatives that join their equation's sum, those that become grid
+//! functions of their own, and the order in which terms are added.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::algorithm::{Access, Atom as FnAtom, Def, FnId};
 use crate::expr::{Builder, Op, Ref};
 use crate::model::{Arith, Scheme};
 
-/// The cell itself.
+/// The offset of the cell itself.
 pub(super) const HERE: [i32; 3] = [0; 3];
 
 /// Turns polynomials into grid functions.
@@ -23,7 +23,7 @@ pub(super) struct Assembler<'a> {
     pub(super) functions: Functions,
     pub(super) states: Vec<FnId>,
     pub(super) order: u32,
-    /// Whether coefficients that terms share are looked for.
+    /// Are coefficients that terms share collected?
     pub(super) collected: bool,
     pub(super) uses: Vec<u32>,
     pub(super) reciprocals: Reciprocals,
@@ -122,7 +122,7 @@ impl<'a> Assembler<'a> {
             }
             match self.atoms.get(atom) {
                 Atom::State(_) => {}
-                // What is read at other cells is a grid function of its own.
+                // An atom that is read at other cells is a grid function of its own.
                 Atom::Derivative {
                     difference: Difference::Outflow { entering, .. },
                     of,
@@ -136,7 +136,7 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// Splits into what joins the ordered sum and what is computed cell by cell.
+    /// Splits into the terms that join the ordered sum and those computed cell by cell.
     fn split(&self, poly: &Poly) -> (Poly, Poly) {
         let joins = |monomial: &Monomial| match monomial.as_slice() {
             [atom] => self.joins(*atom),
@@ -160,7 +160,7 @@ impl<'a> Assembler<'a> {
         (linear, pointwise)
     }
 
-    /// Is it a uniform times a sum of values that are no derivatives? The sum is rounded before it is multiplied.
+    /// Is it a uniform times a sum of values without derivatives? The sum is rounded before it is multiplied.
     fn is_multiple_of_values(&self, poly: &Poly) -> bool {
         let is_multiple = poly.primitive().is_some_and(|(by, _)| !by.is_unit());
         is_multiple
@@ -243,7 +243,7 @@ impl<'a> Assembler<'a> {
         Ok(self.functions.put(name.to_string(), total, depth))
     }
 
-    /// The terms of a linear atom: the stencil of a derivative that joins, else the atom itself.
+    /// The terms of a linear atom: the stencil of a derivative that joins the sum, else the atom itself.
     fn linear_terms(&mut self, atom: AtomId, c: &Uniform) -> Result<Vec<Linear>, Overflow> {
         match self.atoms.get(atom).clone() {
             Atom::Derivative { difference, of } if self.uses.get(atom as usize) == Some(&1) => {
@@ -278,7 +278,7 @@ impl<'a> Assembler<'a> {
                 };
                 return self
                     .functions
-                    .halfway_terms(base, (operator, *axis), self.order, c);
+                    .halfway_terms(base, operator, *axis, self.order, c);
             }
             Difference::Outflow { axis, entering } => {
                 let entering = self.function(*entering)?;
@@ -302,7 +302,7 @@ impl<'a> Assembler<'a> {
         self.functions.stencil_terms(base, &stencil, &scale)
     }
 
-    /// The difference of what leaves and what enters comes before anything is added to it.
+    /// The difference of leaving and entering fluxes is rounded before anything is added to it.
     fn outflow_terms(
         &mut self,
         axis: usize,
@@ -325,7 +325,7 @@ impl<'a> Assembler<'a> {
         Ok(vec![(scale, Access { of, at: HERE }, depth)])
     }
 
-    /// Where an atom is read.
+    /// The access that reads an atom.
     pub(super) fn access(&mut self, atom: AtomId) -> Result<Access, Overflow> {
         match *self.atoms.get(atom) {
             Atom::At { of, at } => Ok(Access {
@@ -388,7 +388,7 @@ impl<'a> Assembler<'a> {
 }
 
 impl Difference {
-    /// How names of grid functions begin: `dx`, `dxy`, `d4x`, `upx`.
+    /// The prefix of names of grid functions: `dx`, `dxy`, `d4x`, `upx`.
     fn label(&self) -> String {
         const LETTERS: [&str; 3] = ["x", "y", "z"];
         match self {

@@ -1,4 +1,4 @@
-//! The atoms of polynomials: what an equation is made of after its tensors are expanded.
+//! The atoms of polynomials: the operands of an equation after its tensors are expanded.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,23 +9,23 @@ use crate::diag::Span;
 use crate::expr::Op;
 use crate::model::Mixed;
 
-/// What an atom stands for.
+/// The meaning of an atom.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Atom {
     /// A component of a field or source, by its number.
     State(usize),
     /// A difference of a grid function.
     Derivative {
-        /// Which.
+        /// The kind of difference.
         difference: Difference,
-        /// What is differentiated.
+        /// The differentiated atom.
         of: AtomId,
     },
-    /// The same at another cell, never of another one of these.
+    /// Another atom at another cell; these do not nest.
     At {
-        /// What.
+        /// The atom.
         of: AtomId,
-        /// How far away.
+        /// The offset of the cell.
         at: Offset,
     },
     /// A polynomial with a name of its own; index into [`Atoms::named`].
@@ -40,19 +40,19 @@ pub(super) enum Difference {
     /// A central derivative along these axes: one or two different ones, or one as often as it is
     /// differentiated. Sorted.
     Central(Vec<usize>),
-    /// What upwinding subtracts from the central first derivative along this axis, over |u|.
+    /// The correction of upwinding to the central first derivative along this axis, over |u|.
     Upwind(usize),
     /// The value at the upper face along this axis.
     AtFace(usize),
     /// The first derivative along this axis at the upper face.
     SlopeAtFace(usize),
-    /// The first derivative along this axis of what is at upper faces.
+    /// The first derivative along this axis of a value at upper faces.
     Across(usize),
-    /// What flows out: what leaves through the upper face, less what enters through the lower one, over the spacing.
+    /// The outflow of a cell: the flux through the upper face, less the one through the lower face, over the spacing.
     Outflow {
         /// Along which axis.
         axis: usize,
-        /// What enters the cell above through its lower face.
+        /// The flux that enters the cell above through its lower face.
         entering: AtomId,
     },
 }
@@ -60,19 +60,19 @@ pub(super) enum Difference {
 /// Interned atoms, in order of first use.
 pub(super) struct Atoms {
     atoms: Vec<Atom>,
-    /// Where each atom was first written.
+    /// The place at which each atom was first written.
     spans: Vec<Span>,
-    /// Where the term at work was written.
+    /// The place of the current term.
     pub span: Span,
     known: BTreeMap<Atom, AtomId>,
     /// Named polynomials, as they were called first.
     pub named: Vec<(Label, Poly)>,
     known_named: BTreeMap<Poly, usize>,
-    /// What atoms are called.
+    /// The labels of atoms.
     pub labels: Labels,
     /// Operations on uniforms that polynomials do not have.
     pub opaque: Vec<(Op, Vec<Uniform>)>,
-    /// What vectors and tensors are divided by.
+    /// Divisors of vectors and tensors.
     divisors: BTreeSet<Poly>,
     /// Named sums whose terms are rounded before they are added, so that they round alike.
     pub(super) even: BTreeSet<usize>,
@@ -80,7 +80,7 @@ pub(super) struct Atoms {
 }
 
 impl Atoms {
-    /// No atoms yet; `mixed` says what a derivative of a derivative means, and is settled.
+    /// An empty table; `mixed` is the settled meaning of a derivative of a derivative.
     pub(super) fn new(mixed: Mixed) -> Self {
         Atoms {
             atoms: Vec::new(),
@@ -102,17 +102,17 @@ impl Atoms {
         self.mixed != Mixed::Composed
     }
 
-    /// What an atom stands for.
+    /// The meaning of an atom.
     pub(super) fn get(&self, id: AtomId) -> &Atom {
         &self.atoms[id as usize]
     }
 
-    /// Where an atom was first written; unknown if only collecting terms made it.
+    /// The place at which an atom was first written; unknown if only collecting terms made it.
     pub(super) fn span_of(&self, id: AtomId) -> Span {
         self.spans[id as usize]
     }
 
-    /// How many atoms there are.
+    /// The number of atoms.
     pub(super) fn len(&self) -> usize {
         self.atoms.len()
     }
@@ -153,7 +153,7 @@ impl Atoms {
         Uniform::power(UniformFactor::Opaque(at), 1)
     }
 
-    /// The atom that is this value, if it is called by what it is.
+    /// The named or called atom with this value, if there is one.
     pub(super) fn of_value(&self, value: &Poly) -> Option<AtomId> {
         let named = || self.known.get(&Atom::Named(*self.known_named.get(value)?));
         let made = value.as_atom().or_else(|| named().copied())?;
@@ -163,7 +163,7 @@ impl Atoms {
         }
     }
 
-    /// What an atom is made of.
+    /// The operands of an atom.
     pub(super) fn below(&self, atom: AtomId) -> Vec<AtomId> {
         let all = |poly: &Poly| -> Vec<AtomId> { poly.0.keys().flatten().copied().collect() };
         match self.get(atom) {
@@ -178,8 +178,8 @@ impl Atoms {
         }
     }
 
-    /// Gives a polynomial a name, so that it is one grid function wherever it occurs. A single
-    /// scaled atom is none of its own; an operation is called so.
+    /// Gives a polynomial a name, so that it is one grid function wherever it occurs. A single scaled atom gets no name
+    /// of its own; an operation is labelled itself.
     pub(super) fn name(&mut self, label: impl Into<Label>, poly: Poly) -> Poly {
         if let Some(atom) = poly.as_atom()
             && let Atom::Named(_) | Atom::Call(..) = self.get(atom)
@@ -193,7 +193,7 @@ impl Atoms {
         Poly::atom(self.named_atom(label.into(), poly))
     }
 
-    /// The polynomial as a factor of a product: one grid function. A single atom is called what it is.
+    /// The polynomial as a factor of a product: one grid function. A single atom keeps its name.
     pub(super) fn factor(&mut self, poly: &Poly) -> Poly {
         match poly.as_scaled_atom() {
             Some(_) => poly.clone(),
@@ -215,9 +215,9 @@ impl Atoms {
         Poly::atom(self.named_atom(label.into(), poly))
     }
 
-    /// The first derivative of a polynomial along an axis. Derivatives of derivatives become what
-    /// the scheme's `mixed` says; a product is differentiated as one grid function (`name`), by way of faces where it
-    /// holds a derivative along the axis.
+    /// The first derivative of a polynomial along an axis. The scheme's `mixed` decides the form of derivatives of
+    /// derivatives; a product is differentiated as one grid function (`name`), by way of faces if it holds a derivative
+    /// along the axis.
     pub(super) fn first(
         &mut self,
         axis: usize,
@@ -241,8 +241,8 @@ impl Atoms {
         across.plus(&rest)
     }
 
-    /// The compact second or higher derivative of a polynomial along an axis. What is made of
-    /// derivatives is one grid function: there is no compact operator to distribute to.
+    /// The compact second or higher derivative of a polynomial along an axis. A function of derivatives is one grid
+    /// function: there is no compact operator to distribute to.
     pub(super) fn higher(
         &mut self,
         axis: usize,
@@ -253,7 +253,7 @@ impl Atoms {
         self.difference(Difference::Central(vec![axis; times as usize]), poly, name)
     }
 
-    /// What upwinding along an axis takes from the central first derivative, over the speed.
+    /// The correction of upwinding along an axis to the central first derivative, over the speed.
     pub(super) fn upwind(
         &mut self,
         axis: usize,
@@ -263,8 +263,8 @@ impl Atoms {
         self.difference(Difference::Upwind(axis), poly, name)
     }
 
-    /// What flows out of a cell along an axis over the spacing, for what leaves through its upper face, and what of that
-    /// enters the cell above.
+    /// The outflow of a cell along an axis over the spacing, from the flux that leaves through its upper face, and the
+    /// part of it that enters the cell above.
     pub(super) fn outflow(
         &mut self,
         axis: usize,
@@ -291,7 +291,7 @@ impl Atoms {
         Poly::atom(self.intern(Atom::State(component)))
     }
 
-    /// A polynomial as it is so many cells ahead along an axis.
+    /// A polynomial at the cell `ahead` cells further along an axis.
     pub(super) fn at(&mut self, poly: &Poly, axis: usize, ahead: i32) -> Poly {
         let mut out = Poly::default();
         for (monomial, c) in &poly.0 {
@@ -310,7 +310,7 @@ impl Atoms {
         out
     }
 
-    /// An atom, which is none of another cell, as it is at this one.
+    /// An atom of this cell, read at another one.
     pub(super) fn elsewhere(&mut self, of: AtomId, at: Offset) -> AtomId {
         match at {
             [0, 0, 0] => of,
@@ -346,7 +346,7 @@ impl Atoms {
         })
     }
 
-    /// Applies a linear operator term by term; what is not linear becomes one named grid function.
+    /// Applies a linear operator term by term; a term that is not linear becomes one named grid function.
     fn linear(
         &mut self,
         poly: &Poly,

@@ -1,4 +1,4 @@
-//! Sums over axes that round alike for each of them: what is exchanged with the axes has the exchanged bits.
+//! Sums over axes that round alike for each axis: exchanged axes give exchanged bits.
 
 use super::DiscretizeError;
 use super::assemble::{Assembler, HERE};
@@ -12,7 +12,8 @@ use crate::diag::Span;
 use crate::expr::{Builder, Op, Ref};
 use crate::model::{Arith, Model};
 
-/// Are sums over axes even? Where there are laws, and where a scheme says so; others have one operation less an axis.
+/// Are sums over axes even? Those of conservation laws are, and those of schemes that say so; others have one operation
+/// less an axis.
 fn are_even(model: &Model) -> bool {
     !model.fluxes.is_empty() || model.scheme.arith == Arith::Differences
 }

@@ -14,17 +14,17 @@ use crate::algorithm::{
 use crate::diag::Span;
 use crate::expr::{Builder, Expr, Op, Rational, Ref, to_f64};
 
-/// One linear term: factor, what it multiplies, and how many stored levels lie under it.
+/// One linear term: its factor, the access that it multiplies, and the number of stored levels below.
 pub(super) type Linear = (Uniform, Access, u32);
 
-/// What becomes of the values so many cells ahead and behind.
+/// The combination of the values `k` cells ahead and behind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Pair {
     /// `f(+k) - f(-k)`
     Difference,
     /// `f(+k) + f(-k)`
     Sum,
-    /// `(f(+k) - f(0)) - (f(0) - f(-k))`: what a cell gains from one neighbour that one loses to the bit.
+    /// `(f(+k) - f(0)) - (f(0) - f(-k))`: one neighbour's gain is the other's loss, to the bit.
     Flow,
 }
 
@@ -39,17 +39,17 @@ pub(super) struct Sums {
     pub(super) of_sides: bool,
 }
 
-/// What opaque uniforms are in an expression, by their number.
+/// The nodes of opaque uniforms in an expression, by their number.
 type Known = BTreeMap<usize, Ref>;
 
 /// Grid functions and uniforms as they come to be.
 pub(super) struct Functions {
     pub(super) functions: Vec<GridFn>,
     pub(super) uniforms: Vec<NamedUniform>,
-    /// For each function: how many derivatives of derived grid functions lie under it.
+    /// For each function, the number of derivatives of derived grid functions below it.
     pub(super) depth: Vec<u32>,
     known_uniforms: BTreeMap<Uniform, UniformId>,
-    /// By what is read, the axis, the two offsets along it, and what becomes of them.
+    /// The function that is read, the axis, the two offsets along it, and their combination.
     pairs: BTreeMap<(FnId, usize, [i32; 2], Pair), FnId>,
     names: BTreeMap<String, u32>,
     opaque: Vec<(Op, Vec<Uniform>)>,
@@ -139,22 +139,18 @@ impl Functions {
 
     fn uniform_expr(&self, value: &Uniform) -> Expr<UniformAtom> {
         let mut builder = Builder::new();
-        let result = self.uniform_ref(value, (&mut builder, &mut BTreeMap::new()));
+        let result = self.uniform_ref(value, &mut builder, &mut BTreeMap::new());
         builder.finish(result)
     }
 
     /// Opaque uniforms that are known are made once, however often one is made of another.
-    fn uniform_ref(
-        &self,
-        value: &Uniform,
-        (b, known): (&mut Builder<UniformAtom>, &mut Known),
-    ) -> Ref {
+    fn uniform_ref(&self, value: &Uniform, b: &mut Builder<UniformAtom>, known: &mut Known) -> Ref {
         let mut sum: Option<Ref> = None;
         for (monomial, c) in &value.0 {
             let mut product: Option<Ref> = None;
             let mut below: Option<Ref> = None;
             for (factor, exponent) in monomial {
-                let atom = self.factor_ref(*factor, (&mut *b, &mut *known));
+                let atom = self.factor_ref(*factor, b, known);
                 for _ in 0..exponent.unsigned_abs() {
                     let side = if *exponent > 0 {
                         &mut product
@@ -189,7 +185,8 @@ impl Functions {
     fn factor_ref(
         &self,
         factor: UniformFactor,
-        (b, known): (&mut Builder<UniformAtom>, &mut Known),
+        b: &mut Builder<UniformAtom>,
+        known: &mut Known,
     ) -> Ref {
         match factor {
             UniformFactor::Param(i) => b.atom(UniformAtom::Param(i)),
@@ -202,9 +199,7 @@ impl Functions {
                     return *known;
                 }
                 let (op, args) = &self.opaque[at];
-                let args = args
-                    .iter()
-                    .map(|a| self.uniform_ref(a, (&mut *b, &mut *known)));
+                let args = args.iter().map(|a| self.uniform_ref(a, b, known));
                 let args: Vec<Ref> = args.collect();
                 let made = b.op(*op, &args);
                 known.insert(at, made);
@@ -213,11 +208,10 @@ impl Functions {
         }
     }
 
-    /// The terms of a stencil on a grid function. In-plane pairs become differences
-    /// `e_k = f(+k) - f(-k)` and sums `s_k = f(+k) + f(-k)`, which first, second and mixed
-    /// derivatives share and which a reflection maps onto themselves. Along the slowest axis only
-    /// the own column of a state is paired; all else stays as terms that a march may carry. Where a scheme says so, derivatives of even
-    /// order are made of differences of neighbours along every axis.
+    /// The terms of a stencil on a grid function. In-plane pairs become differences `e_k = f(+k) - f(-k)` and sums `s_k
+    /// = f(+k) + f(-k)`, which first, second and mixed derivatives share and which a reflection maps onto themselves.
+    /// Along the slowest axis only the own column of a state is paired; all else stays as terms that a march may carry.
+    /// If a scheme says so, derivatives of even order are made of differences of neighbours along every axis.
     pub(super) fn stencil_terms(
         &mut self,
         of: FnId,
@@ -300,7 +294,8 @@ impl Functions {
     pub(super) fn halfway_terms(
         &mut self,
         of: FnId,
-        (operator, axis): (&Operator, usize),
+        operator: &Operator,
+        axis: usize,
         order: u32,
         c: &Uniform,
     ) -> Result<Vec<Linear>, Overflow> {
@@ -346,7 +341,7 @@ impl Functions {
         ahead.map(flow).collect()
     }
 
-    /// What becomes of two values along an axis.
+    /// The combination of two values along an axis.
     fn paired(&mut self, base: FnId, axis: usize, ends: [i32; 2], pair: Pair) -> FnId {
         if let Some(&known) = self.pairs.get(&(base, axis, ends, pair)) {
             return known;
@@ -409,8 +404,8 @@ impl Functions {
         self.put(name, Def::Sum(terms), depth)
     }
 
-    /// A sum of values, none of which is a difference. Those of laws are added in the order of their factors, whatever cells they are
-    /// of: a mirror image reads the other side of a face, and has the same bits.
+    /// A sum of values, none of which is a difference. Those of laws are added in the order of their factors, whatever
+    /// their cells: a mirror image reads the other side of a face, and has the same bits.
     pub(super) fn sum_of_values(
         &mut self,
         name: String,
@@ -441,7 +436,7 @@ impl Functions {
                 Some(factor) => (factor, Some(value)),
                 None => (value, None),
             };
-            sum = Some(added(&mut b, sum, (first, second), negative));
+            sum = Some(added(&mut b, sum, first, second, negative));
         }
         let sum = sum.unwrap_or_else(|| b.lit(0.0));
         self.put(name, Def::Point(b.finish(sum)), depth)
@@ -463,7 +458,7 @@ impl Functions {
     }
 }
 
-/// Is a stencil along this axis alone the same in both directions, and zero for what is the same everywhere?
+/// Is a stencil along this axis alone the same in both directions, and zero for a constant?
 fn is_even_difference(points: &Stencil, axis: usize) -> bool {
     let behind = |at: &Offset| at.map(|along| -along);
     let is_along = |at: &Offset| (0..3).all(|other| other == axis || at[other] == 0);

@@ -88,7 +88,7 @@ impl Expander<'_> {
         span: Span,
     ) -> Result<Poly> {
         self.beside_given_slopes(span)?;
-        // All is the same along an axis that the mesh does not have.
+        // Nothing changes along an axis that the mesh does not have.
         if axis >= self.model.dimension {
             return Ok(Poly::default());
         }

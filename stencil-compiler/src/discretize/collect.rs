@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::atoms::Atoms;
 use super::poly::{AtomId, Monomial, Overflow, Poly, Uniform};
 
-/// Where a coefficient was found: the polynomial, the atom it multiplies, and its sign.
+/// An occurrence of a coefficient: the polynomial, the atom it multiplies, and its sign.
 type Occurrence = (usize, AtomId, bool);
 
 /// The coefficients of the atoms of one polynomial that have two terms or more, each with a
@@ -51,14 +51,15 @@ pub(super) fn extract(
     Ok(())
 }
 
-/// What extracting a coefficient saves, most first, and the first polynomial with it, which decides between equals.
+/// The saving by extraction of a coefficient, largest first, and the first polynomial with it, which decides between
+/// equals.
 type Gain = (Reverse<i64>, usize);
 
-/// All coefficients with where they are. Only those of polynomials that changed are looked at again.
+/// All coefficients with their occurrences. Only those of changed polynomials are visited again.
 #[derive(Default)]
 struct Kernels {
     found: BTreeMap<Rc<Poly>, Kernel>,
-    /// Those that save something, in the order in which they are extracted.
+    /// The coefficients whose extraction saves operations, in order of extraction.
     order: BTreeSet<(Gain, Rc<Poly>)>,
     changed: BTreeSet<Rc<Poly>>,
 }
@@ -92,7 +93,7 @@ impl Kernels {
         }
     }
 
-    /// Puts what changed in order.
+    /// Sorts the changed coefficients into the order.
     fn rank(&mut self) {
         for kernel in std::mem::take(&mut self.changed) {
             let Some(entry) = self.found.get_mut(&kernel) else {
@@ -117,7 +118,7 @@ impl Kernels {
         }
     }
 
-    /// The coefficient whose extraction saves most, the first of several, and where it is.
+    /// The coefficient whose extraction saves most, the first of several, and its occurrences.
     fn best(&self) -> Option<(Rc<Poly>, Vec<Occurrence>)> {
         let (_, kernel) = self.order.first()?;
         let entry = self.found.get(kernel)?;

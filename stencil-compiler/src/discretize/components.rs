@@ -1,4 +1,4 @@
-//! Components of fields and sources: their names, and where the entries of a tensor are.
+//! Components of fields and sources: their names, and the entries of tensors.
 
 use std::cmp::Ordering;
 
@@ -11,8 +11,8 @@ use crate::model::{Model, Symmetry};
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// One entry of a scalar, vector or tensor (row by row): the component that holds it, and whether
-/// with the other sign; `None` where it is zero.
+/// One entry of a scalar, vector or tensor (row by row): the component that holds it, and `true` if with the other
+/// sign; `None` if it is zero.
 pub(super) type Entry = Option<(usize, bool)>;
 
 /// The components of all fields, then those of all sources.
@@ -30,7 +30,7 @@ impl Components {
     /// Lays out the components of a model.
     ///
     /// # Errors
-    /// Where two names clash, or one with an array that the integrator needs.
+    /// If two names clash, or one with an array that the integrator needs.
     pub(super) fn new(model: &Model, tableau: &Tableau) -> Result<Self, DiscretizeError> {
         let mut this = Components {
             fields: Vec::new(),
@@ -68,7 +68,7 @@ impl Components {
         &self.entries[self.evolved + source]
     }
 
-    /// Which entries of a field are components of their own.
+    /// The entries of a field that are components of their own.
     pub(super) fn independent(&self, field: usize) -> &[usize] {
         &self.independent[field]
     }
@@ -163,7 +163,7 @@ impl Components {
     }
 }
 
-/// What follows a field's name in those of its entries.
+/// The suffixes of a field's name in those of its entries.
 pub(super) fn suffixes(rank: Rank, dimension: usize) -> Vec<String> {
     let axes = &AXES[..dimension];
     match rank {

@@ -22,8 +22,8 @@ pub(super) struct Expander<'a> {
     pub atoms: Atoms,
     components: &'a Components,
     lets: Vec<Tensor>,
-    /// What stands for the components of the fields, where these are not meant themselves.
-    instead: Option<Instead>,
+    /// Values in place of the components of the fields, if they are replaced.
+    substitution: Option<Substitution>,
     /// The face that a Riemann solver is evaluated at.
     sides: Option<Sides>,
 }
@@ -31,7 +31,7 @@ pub(super) struct Expander<'a> {
 /// The states on both sides of a face: those of the cell below at its upper face, and of the cell above at its lower one.
 pub(super) struct Sides {
     pub(super) axis: usize,
-    /// Each with what tells its names from those of others.
+    /// Each with the part of its names that tells them from those of others.
     pub(super) states: [(States, String); 2],
     /// The cell that the states above are seen from, counted from the one below.
     pub(super) ahead: i32,
@@ -40,9 +40,9 @@ pub(super) struct Sides {
 /// States that terms are evaluated in.
 #[derive(Clone, Default)]
 pub(super) struct States {
-    /// What stands for each component of the fields.
+    /// The value of each component of the fields.
     pub(super) components: Vec<Poly>,
-    /// What stands for `let`s; others are made of the components.
+    /// The values of `let`s; others are computed from the components.
     pub(super) lets: BTreeMap<usize, Tensor>,
     /// The only slope that is not zero, which is one; nothing where slopes are differences.
     pub(super) slope: Option<Slope>,
@@ -56,10 +56,10 @@ pub(super) struct Slope {
 }
 
 /// States at work.
-struct Instead {
-    /// With the `let`s met so far.
+struct Substitution {
+    /// The states, with the `let`s met so far.
     states: States,
-    /// What tells their names from those of other states.
+    /// The part of their names that tells them from those of other states.
     label: String,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Expander<'a> {
             atoms: Atoms::new(mixed),
             components,
             lets: Vec::new(),
-            instead: None,
+            substitution: None,
             sides: None,
         };
         for named in &model.lets {
@@ -87,7 +87,7 @@ impl<'a> Expander<'a> {
         Ok(this)
     }
 
-    /// The components of a term; what it is made of has its place.
+    /// The components of a term; its operands get its place.
     pub(super) fn term(&mut self, term: &Term) -> Result<Tensor> {
         let outer = std::mem::replace(&mut self.atoms.span, term.span);
         let value = self.expand(term);
@@ -97,7 +97,7 @@ impl<'a> Expander<'a> {
 
     /// A first derivative of a field that has one value at faces, where slopes are given.
     fn given_slope(&self, term: &Term) -> Option<Tensor> {
-        let slope = self.instead.as_ref()?.states.slope?;
+        let slope = self.substitution.as_ref()?.states.slope?;
         let (of, axes) = match &term.kind {
             TermKind::Derivative { axis, times: 1, of } => (&**of, *axis..*axis + 1),
             TermKind::Call(Function::Grad, of) => (&of[0], 0..self.model.components),
@@ -127,10 +127,10 @@ impl<'a> Expander<'a> {
         )
     }
 
-    /// Refuses a derivative where slopes are given: it is none of them.
+    /// Refuses a derivative if slopes are given, since it is not one of them.
     pub(super) fn beside_given_slopes(&self, span: Span) -> Result<()> {
-        let instead = self.instead.as_ref();
-        match instead.and_then(|instead| instead.states.slope) {
+        let substitution = self.substitution.as_ref();
+        match substitution.and_then(|substitution| substitution.states.slope) {
             None => Ok(()),
             Some(_) => {
                 let message = "a slope is multiplied by a derivative, which has no value at faces";
@@ -228,13 +228,13 @@ impl<'a> Expander<'a> {
         label: &str,
         work: impl FnOnce(&mut Self) -> Result<R>,
     ) -> Result<R> {
-        let instead = Instead {
+        let substitution = Substitution {
             states: states.clone(),
             label: label.to_string(),
         };
-        let outer = self.instead.replace(instead);
+        let outer = self.substitution.replace(substitution);
         let done = work(self);
-        self.instead = outer;
+        self.substitution = outer;
         done
     }
 
@@ -246,7 +246,7 @@ impl<'a> Expander<'a> {
         work: impl FnOnce(&mut Self) -> Result<R>,
     ) -> Result<R> {
         let outer = self.sides.replace(sides);
-        // Nothing reads the fields but by the sides.
+        // Fields are read through the sides only.
         let done = self.in_states(&States::default(), label, work);
         self.sides = outer;
         done
@@ -282,25 +282,25 @@ impl<'a> Expander<'a> {
 
     /// The components of a `let`, in the states at work.
     fn named(&mut self, at: usize) -> Result<Tensor> {
-        let Some(instead) = &self.instead else {
+        let Some(substitution) = &self.substitution else {
             return Ok(self.lets[at].clone());
         };
-        if let Some(known) = instead.states.lets.get(&at) {
+        if let Some(known) = substitution.states.lets.get(&at) {
             return Ok(known.clone());
         }
-        let label = instead.label.clone();
+        let label = substitution.label.clone();
         let Some(item) = self.model.let_at(at) else {
             return Ok(Tensor::new());
         };
         let value = self.term(&item.value)?;
         let value = self.name_let(item, &label, value);
-        if let Some(instead) = &mut self.instead {
-            instead.states.lets.insert(at, value.clone());
+        if let Some(substitution) = &mut self.substitution {
+            substitution.states.lets.insert(at, value.clone());
         }
         Ok(value)
     }
 
-    /// Names the components of what stands for a `let` in the states of that label.
+    /// Names the components of the value of a `let` in the states of that label.
     pub(super) fn name_let(&mut self, item: &Let, label: &str, value: Tensor) -> Tensor {
         let suffixes = suffixes(item.value.rank, self.model.components);
         let names = suffixes
@@ -328,12 +328,13 @@ impl<'a> Expander<'a> {
         let entry = |entry: &Entry| match entry {
             None => Poly::default(),
             Some((component, negative)) => {
-                let instead = self.instead.as_ref();
-                let atom =
-                    match instead.and_then(|instead| instead.states.components.get(*component)) {
-                        Some(state) => state.clone(),
-                        None => self.atoms.state(*component),
-                    };
+                let substitution = self.substitution.as_ref();
+                let atom = match substitution
+                    .and_then(|substitution| substitution.states.components.get(*component))
+                {
+                    Some(state) => state.clone(),
+                    None => self.atoms.state(*component),
+                };
                 if *negative { atom.negated() } else { atom }
             }
         };
@@ -357,7 +358,7 @@ impl<'a> Expander<'a> {
     }
 }
 
-/// What a term stands for, for the names of grid functions that are made of it.
+/// The label of a term, for the names of grid functions that are made of it.
 pub(super) fn label_of(model: &Model, term: &Term) -> Label {
     let begun = |word: &str, of: &Term| label_of(model, of).map(|name| format!("{word}_{name}"));
     match &term.kind {
@@ -377,7 +378,7 @@ pub(super) fn label_of(model: &Model, term: &Term) -> Label {
     }
 }
 
-/// The name of a field or a `let`, or of what is made of one.
+/// The name of a field or a `let`, or of a function of one.
 pub(super) fn name_of(model: &Model, term: &Term) -> String {
     let (Label::Whole(name) | Label::Part(name)) = label_of(model, term);
     name

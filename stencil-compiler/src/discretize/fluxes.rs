@@ -1,16 +1,16 @@
 //! Derivatives of products that hold a derivative, such as `div(k*grad(q))`, by way of the faces of cells.
 //!
-//! The product is made at faces, halfway between cells: derivatives along the axis are differences of the two sides there,
-//! all else is interpolated. The difference of two faces is the derivative. So the operator is compact: nothing decouples even
-//! from odd cells, and what leaves one cell enters the next (B. Fornberg, SIAM Rev. 40, 685, 1998, for weights halfway
-//! between points). A scheme that composes first differences says so, and gets them.
+//! The product is computed at faces, halfway between cells: derivatives along the axis are differences of the two sides
+//! there, and other factors are interpolated. The difference of two faces is the derivative. So the operator is
+//! compact: it couples even and odd cells, and the outflow of one cell enters the next (B. Fornberg, SIAM Rev. 40, 685,
+//! 1998, for weights halfway between points). A scheme that composes first differences says so, and gets them.
 
 use super::atoms::{Atom, Atoms, Difference};
 use super::names::Label;
 use super::poly::{AtomId, Monomial, Overflow, Poly};
 
 impl Atoms {
-    /// A polynomial as its terms that are differentiated along an axis by way of faces, and the rest.
+    /// Splits a polynomial into the terms that are differentiated along an axis by way of faces, and the rest.
     pub(super) fn split_fluxes(&self, axis: usize, poly: &Poly) -> (Poly, Poly) {
         let (mut fluxes, mut rest) = (Poly::default(), Poly::default());
         for (monomial, c) in &poly.0 {
@@ -30,7 +30,7 @@ impl Atoms {
             && monomial.iter().any(|atom| self.holds_slope(axis, *atom))
     }
 
-    /// Is it a name of what holds a product that is differentiated by way of faces?
+    /// Does it name a polynomial with a product that is differentiated by way of faces?
     pub(super) fn names_flux(&self, axis: usize, atom: AtomId) -> bool {
         let Atom::Named(at) = self.get(atom) else {
             return false;

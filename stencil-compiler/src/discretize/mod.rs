@@ -21,14 +21,14 @@ mod components;
 pub(crate) mod conserve;
 mod expand;
 mod fluxes;
+mod fractional_steps;
 mod names;
 mod observe;
 pub mod operators;
-mod parts;
 mod poly;
 mod products;
 mod reciprocals;
-mod stages;
+mod substeps;
 mod symmetry;
 #[cfg(test)]
 mod tests;
@@ -41,16 +41,16 @@ use components::Components;
 use expand::Expander;
 pub use observe::{Observation, Quantity, observe};
 use poly::Poly;
-use stages::Stages;
+use substeps::SubstepBuilder;
 
-/// Why a model cannot be discretized, and where.
+/// The reason why a model cannot be discretized, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiscretizeError {
-    /// Which error it is.
+    /// The code of the error.
     pub code: Code,
-    /// Where in the user's text.
+    /// The place in the user's text.
     pub span: Span,
-    /// What is wrong and the way out.
+    /// The error and the way out.
     pub message: String,
 }
 
@@ -84,8 +84,8 @@ type Bounds = Vec<(usize, (Op, Rational))>;
 /// Discretizes a checked model.
 ///
 /// # Errors
-/// Where the scheme names an unknown integrator, component names clash, the right-hand side of a
-/// symmetric field is not symmetric, or exact coefficients leave the range of 128-bit rationals.
+/// If the scheme names an unknown integrator, component names clash, the right-hand side of a symmetric field is not
+/// symmetric, or exact coefficients leave the range of 128-bit rationals.
 pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
     let tableau = integrator(model)?;
     let components = Components::new(model, &tableau)?;
@@ -104,8 +104,8 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
     let rest: Vec<Poly> = equations.iter().map(|(rate, _)| rate.clone()).collect();
     let (outflows, repairs) = conserve::rates(model, &components, &mut expander, &rest)?;
     let still = rest.iter().all(|rate| rate.0.is_empty());
-    let parts = parts::parts(model, still);
-    let rates = parts::rates(&parts, &equations, outflows, &mut expander.atoms)?;
+    let parts = fractional_steps::fractional_steps(model, still);
+    let rates = fractional_steps::rates(&parts, &equations, outflows, &mut expander.atoms)?;
     let count = count_name(model, &components).filter(|_| !repairs.is_empty());
     let counted = repairs.len();
     let labels = parts.all.iter().flat_map(|part| {
@@ -133,12 +133,12 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
     let accumulators: Vec<&Vec<String>> = registers.iter().collect();
     let first = |field: usize| components.of_field(field).first().copied().flatten();
     let bounds = conserve::bounds(model, |field| first(field).map(|(component, _)| component));
-    let mut made = roots.grid_functions(model, &components, expander, (&accumulators, &count))?;
+    let mut made = roots.grid_functions(model, &components, expander, &accumulators, &count)?;
     let repairs = made.rates.split_off(made.rates.len() - counted);
     let mut substeps = Vec::new();
     let rates: Vec<&[FnId]> = made.rates.chunks(made.fields.len().max(1)).collect();
     for (part, begin) in &parts.order {
-        let stages = Stages {
+        let builder = SubstepBuilder {
             tableau: &tableau,
             components: &components,
             fields: &made.fields,
@@ -149,11 +149,11 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
             share: parts.all[*part].share,
             bounds: &bounds,
         };
-        let mut own = stages.substeps(&mut made.functions);
+        let mut own = builder.substeps(&mut made.functions);
         if let (Some(count), Some(repairs)) = (made.count, repairs.get(*part)) {
             for (s, substep) in own.iter_mut().enumerate() {
                 let s = substeps.len() + s;
-                let counted = stages::counted(&mut made.functions, count.1, *repairs, s);
+                let counted = substeps::counted(&mut made.functions, count.1, *repairs, s);
                 substep.updates.push((count.0, counted));
             }
         }
@@ -237,14 +237,14 @@ fn named_integrator(model: &Model) -> Result<Tableau, DiscretizeError> {
 pub struct DerivedWaves {
     /// A flow and a sound for each axis.
     pub waves: Waves,
-    /// Why these are only bounds; `None` if they are the speeds of all waves.
+    /// The reason why these are only bounds; `None` if they are the speeds of all waves.
     pub only_bounds: Option<String>,
 }
 
 impl Model {
-    /// The speeds of waves that follow from the fluxes of a system that does not declare them: a flow, and what is slower and
-    /// faster than it by a sound; or bounds of them, if the waves have other speeds. `None` where there are no bounds that can be written
-    /// out.
+    /// The speeds of waves that follow from the fluxes of a system that does not declare them: a flow, and waves slower
+    /// and faster than it by a sound; or bounds of them, if the waves have other speeds. `None` if no bounds can be
+    /// written out.
     pub fn derived_waves(&self) -> Option<DerivedWaves> {
         let (None, Some(flux)) = (&self.waves, self.fluxes.first()) else {
             return None;
@@ -254,17 +254,17 @@ impl Model {
         conserve::derived_waves(self, &components, flux.span)
     }
 
-    /// Is it a law in which nothing is differentiated but fluxes and what jumps at faces with them? Then waves carry what a face
-    /// holds into the mesh, and nothing spreads it.
+    /// Is it a law in which only fluxes are differentiated, and fields that jump at faces with them? Then waves carry
+    /// the values at a face into the mesh, and nothing spreads them.
     pub fn only_transports(&self) -> bool {
         let differentiates =
             |equation: &Equation| self.rest_of(equation).differentiates(&self.lets);
         !self.fluxes.is_empty() && !self.equations.iter().any(differentiates)
     }
 
-    /// The speed of waves that limits the time step of a law that declares none, where it follows from the fluxes: the waves are
-    /// declared or can be derived, and what else differentiates, as friction does, has a speed that is declared. It is the size
-    /// of the flow and the sound, along each axis.
+    /// The speed of waves that limits the time step of a law that declares none, if it follows from the fluxes: the
+    /// waves are declared or can be derived, and other terms with derivatives, such as friction, have a declared speed.
+    /// It is the size of the flow and the sound, along each axis.
     pub fn implied_speeds(&self) -> Vec<Speed> {
         let has_waves = self.speeds.iter().any(|speed| speed.power == 1);
         let is_whole = self.only_transports() || !self.speeds.is_empty();
@@ -282,14 +282,15 @@ impl Model {
         speed.into_iter().collect()
     }
 
-    /// Do its speeds, with those that are [implied](Self::implied_speeds), limit a step as a whole? Those of a law are of its waves, too.
+    /// Do its speeds, with those that are [implied](Self::implied_speeds), limit a step as a whole? Those of a law
+    /// limit its waves, too.
     pub fn limits_steps(&self) -> bool {
         let mut powers = self.speeds.iter().map(|speed| speed.power);
         powers.any(|power| power == 1 || self.fluxes.is_empty())
     }
 
-    /// How states at faces are made, with the limiter, and how fluxes are made of them: what it is and where
-    /// it is from. `None` where nothing flows.
+    /// The reconstruction of states at faces, with the limiter, and the solver for their fluxes: descriptions and
+    /// sources. `None` without fluxes.
     pub fn faces(&self) -> Option<(String, String)> {
         let scheme = &self.scheme;
         let found = reconstructions::find(&scheme.reconstruct)?;
@@ -352,29 +353,30 @@ fn describe(model: &Model) -> String {
 /// Polynomials that become grid functions together, so that they share factors.
 struct Roots {
     equations: Vec<(Poly, Span)>,
-    /// What each is, and what it is together with those beside it that have the same.
+    /// The name of each, and the common name of those beside it with the same one.
     labels: Vec<[String; 2]>,
 }
 
-/// The grid functions of [`Roots`] and of what they read.
+/// The grid functions of [`Roots`] and of their operands.
 struct Made {
     functions: Functions,
     states: Vec<State>,
     fields: Vec<FnId>,
     accumulators: Vec<Vec<FnId>>,
-    /// What counts repairs, if there are some.
+    /// The counter of repairs, if there is one.
     count: Option<(StateId, FnId)>,
     rates: Vec<FnId>,
 }
 
 impl Roots {
-    /// States are the fields, then the named accumulators, what counts repairs, then the sources.
+    /// States are the fields, then the named accumulators, the counter of repairs, then the sources.
     fn grid_functions(
         self,
         model: &Model,
         components: &Components,
         mut expander: Expander<'_>,
-        (accumulators, count): (&[&Vec<String>], &Option<String>),
+        accumulators: &[&Vec<String>],
+        count: &Option<String>,
     ) -> Result<Made, DiscretizeError> {
         let opaque = expander.atoms.opaque.clone();
         let arrays = components.fields.iter().map(|n| format!("{n}{NEW}"));

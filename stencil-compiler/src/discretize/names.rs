@@ -1,9 +1,10 @@
-//! Names of grid functions: what they are, or their part in what they are made for.
+//! Names of grid functions: by their meaning, or by their part in the function that they are made for.
 //!
-//! A value that is something as a whole has a name, the value of a `let` that of the `let`. All else that is made on the way to it
-//! is a part of it and is called after it: `c_quotient` is a quotient in `c`. What several need is part of the first of them, and of what they
-//! are together if they were named together: components of one vector, fluxes of one solver. So a name depends on what is near in the
-//! declaration, and only parts of one whole are told apart by numbers.
+//! A value with a meaning of its own has a name, the value of a `let` that of the `let`. Every other value made on the
+//! way to it is a part of it and is named after it: `c_quotient` is a quotient in `c`. A value that several need is
+//! part of the first of them, and of their group if they were named together: components of one vector, fluxes of one
+//! solver. So a name depends on the nearby text of the declaration, and only parts of one whole are told apart by
+//! numbers.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,12 +15,12 @@ use super::poly::{AtomId, Poly};
 use super::reciprocals::is_one;
 use crate::expr::Op;
 
-/// What a value is called.
+/// The label of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Label {
-    /// By what it is.
+    /// The name of a value with a meaning of its own.
     Whole(String),
-    /// By what it does in something else.
+    /// The role of a value in another one.
     Part(String),
 }
 
@@ -30,7 +31,7 @@ impl From<&'static str> for Label {
     }
 }
 
-/// Names that are put together say what they are of.
+/// Names that are formatted tell their meaning.
 impl From<String> for Label {
     fn from(whole: String) -> Self {
         Label::Whole(whole)
@@ -44,7 +45,7 @@ impl From<&String> for Label {
 }
 
 impl Label {
-    /// The same kind of label, with other words.
+    /// A label of the same kind with other words.
     pub(super) fn map(&self, words: impl FnOnce(&str) -> String) -> Self {
         match self {
             Label::Whole(name) => Label::Whole(words(name)),
@@ -53,7 +54,7 @@ impl Label {
     }
 }
 
-/// Values that were named together, in order, and what they are together.
+/// Values that were named together, in order, and their common name.
 struct Group {
     shared: String,
     members: Vec<(String, Poly)>,
@@ -103,20 +104,20 @@ impl Labels {
     }
 }
 
-/// What each atom is called, but for numbers.
+/// The names of atoms, without numbers.
 #[derive(Default)]
 pub(super) struct Names {
     labels: Labels,
     /// Atoms that are `let`s.
     lets: BTreeMap<AtomId, String>,
-    /// What atoms that are no whole belong to.
+    /// The owners of atoms that are parts.
     owners: BTreeMap<AtomId, String>,
-    /// What those belong to that were named with others.
+    /// The common names of the groups of owners that were named with others.
     families: BTreeMap<AtomId, String>,
 }
 
 impl Names {
-    /// Settles what every atom is part of.
+    /// Settles the owner of every atom.
     pub(super) fn new(atoms: &mut Atoms) -> Self {
         let mut names = Names {
             labels: std::mem::take(&mut atoms.labels),
@@ -148,7 +149,7 @@ impl Names {
         (self.whole(atom) == Some(name)).then_some(atom)
     }
 
-    /// Gives the atoms below what was named together to it, as far as they are neither wholes nor parts of others.
+    /// Gives the atoms below a group to it, as far as they are neither wholes nor parts of others.
     fn claim(&mut self, atoms: &Atoms, group: &Group) {
         let mut found: BTreeMap<AtomId, Option<usize>> = BTreeMap::new();
         for (member, named) in group.members.iter().enumerate() {
@@ -189,7 +190,7 @@ impl Names {
         self.labels.lets.get(value)
     }
 
-    /// Whether this is the value of a `let`, something else as a whole, or a part; in order of what keeps its name.
+    /// The rank in keeping a name: the value of a `let`, another whole, a part.
     fn rank(&self, atom: AtomId) -> u32 {
         if self.lets.contains_key(&atom) {
             0
@@ -200,7 +201,7 @@ impl Names {
         }
     }
 
-    /// What an atom is called; nothing for those that are called after what they are made of.
+    /// The name of an atom; `None` for one that is named after its operands.
     pub(super) fn of(&self, atoms: &Atoms, atom: AtomId) -> Option<String> {
         if let Some(name) = self.whole(atom) {
             return Some(name.clone());
@@ -216,14 +217,14 @@ impl Names {
         Some(format!("{owner}_{part}"))
     }
 
-    /// What a value that only this atom leads to is part of.
+    /// The owner of a value that only this atom leads to.
     pub(super) fn family(&self, atom: AtomId) -> Option<&String> {
         self.families.get(&atom).or_else(|| self.owners.get(&atom))
     }
 }
 
 impl Assembler<'_> {
-    /// Keeps the names of equations; with each comes what it is together with others.
+    /// Keeps the names of equations; each comes with its common name.
     pub(super) fn roots(&mut self, labels: &[[String; 2]], equations: &[Poly]) -> Vec<String> {
         let named: Vec<(&[String; 2], &Poly)> = labels.iter().zip(equations).collect();
         for group in named.chunk_by(|(a, _), (b, _)| a[1] == b[1]) {
@@ -261,7 +262,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// The name that is kept for an atom, or one for what it is.
+    /// The name that is kept for an atom, or `otherwise`.
     pub(super) fn name_of(&mut self, atom: AtomId, otherwise: &str) -> String {
         if let Some(kept) = self.kept.get(&atom) {
             return kept.clone();
@@ -275,7 +276,7 @@ impl Assembler<'_> {
             .reserve(named.as_deref().unwrap_or(otherwise))
     }
 
-    /// What the reciprocal of a divisor is called: after it, if it has a name, or after what it divides.
+    /// The name of the reciprocal of a divisor: after it, if it has a name, or after the dividend.
     pub(super) fn reciprocal_name(&self, divisor: &Poly) -> String {
         let one = divisor.as_atom().map(|atom| match self.atoms.get(atom) {
             Atom::At { of, .. } => *of,
@@ -291,7 +292,7 @@ impl Assembler<'_> {
     }
 }
 
-/// What the result of an operation is called: a divergence is `div`, and no quotient.
+/// The word for the result of an operation: a divergence is `div`, so a quotient has a longer one.
 pub(super) fn word(op: Op) -> &'static str {
     match op {
         Op::Div => "quotient",

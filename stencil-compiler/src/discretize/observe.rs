@@ -1,4 +1,4 @@
-//! What a run watches: the model's observables, and the speeds that limit its time step.
+//! Quantities that a run observes: the model's observables, and the speeds that limit its time step.
 
 use std::collections::BTreeSet;
 
@@ -11,34 +11,34 @@ use crate::catalogue::Rank;
 use crate::diag::Span;
 use crate::model::{Model, Reduction};
 
-/// The quantities that a model watches, as an algorithm that evaluates them once.
+/// The observed quantities of a model, as an algorithm that evaluates them once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
     /// One substep that updates no field; each quantity's values in the cells are the new value of
     /// one accumulator, in the order of the quantities.
     pub algorithm: Algorithm,
-    /// What becomes of the values.
+    /// The reduction of the values to quantities.
     pub quantities: Vec<Quantity>,
 }
 
-/// One number over all cells.
+/// One number for all cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quantity {
     /// Its name. The accumulator that holds its values has the same one, or one like it where a component has that.
     pub name: String,
-    /// How the values of all cells become one.
+    /// The reduction of the values of all cells.
     pub reduction: Reduction,
-    /// For what limits the time step, the power of the length in its unit; see
+    /// For a speed that limits the time step, the power of the length in its unit; see
     /// [`Speed::power`](crate::model::Speed::power).
     pub speed: Option<u32>,
     /// The axis along which a speed goes; `None` for one in every direction.
     pub axis: Option<usize>,
 }
 
-/// The observables and speeds of a checked model; `None` where it has none.
+/// The observables and speeds of a checked model; `None` if it has none.
 ///
 /// # Errors
-/// As of [`discretize`](super::discretize()).
+/// The same as for [`discretize`](super::discretize()).
 pub fn observe(model: &Model) -> Result<Option<Observation>, DiscretizeError> {
     if model.observables.is_empty() && model.speeds.is_empty() {
         return Ok(None);
@@ -85,7 +85,8 @@ pub fn observe(model: &Model) -> Result<Option<Observation>, DiscretizeError> {
         model,
         &components,
         expander,
-        (&[&names], &None),
+        &[&names],
+        &None,
     )?;
     let values: Vec<FnId> = made.rates;
     let offset = components.fields.len();
@@ -106,7 +107,7 @@ pub fn observe(model: &Model) -> Result<Option<Observation>, DiscretizeError> {
     }))
 }
 
-/// Names of the accumulators: what is watched may be called as a component, such as `u_x`.
+/// Names of the accumulators: an observable may have the name of a component, such as `u_x`.
 fn arrays(model: &Model, components: &Components, quantities: &[Quantity]) -> Vec<String> {
     let states = components.fields.iter().chain(&components.sources);
     let new = states.clone().map(|name| format!("{name}{NEW}"));

@@ -8,7 +8,7 @@ use num_traits::{CheckedAdd, CheckedMul, One, Signed, Zero};
 
 use crate::expr::Rational;
 
-/// A factor of a uniform: a parameter, a spacing, the time step, or an opaque function of such.
+/// A factor of a uniform: a parameter, a spacing, the time step, or an opaque function of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum UniformFactor {
     /// Index of a parameter.
@@ -19,7 +19,7 @@ pub(super) enum UniformFactor {
     Dt,
     /// The time of the substep.
     Time,
-    /// From one to the next larger number of the run's precision.
+    /// The machine epsilon of the run's precision.
     Epsilon,
     /// Index into the table of opaque uniforms.
     Opaque(usize),
@@ -46,7 +46,7 @@ impl Uniform {
         Uniform(terms)
     }
 
-    /// One.
+    /// The number one.
     pub(super) fn one() -> Self {
         Uniform::number(Ratio::one())
     }
@@ -69,12 +69,12 @@ impl Uniform {
         *self == Uniform::one()
     }
 
-    /// Is it a number, of no parameter and nothing else that runs choose?
+    /// Is it a number, without parameters and other choices of a run?
     pub(super) fn is_number(&self) -> bool {
         self.0.keys().all(UniformMonomial::is_empty)
     }
 
-    /// Its first term and the sum of the others; `None` where there are none.
+    /// Its first term and the sum of the others; `None` if it is zero.
     pub(super) fn split_first(&self) -> Option<(Self, Self)> {
         let mut rest = self.0.clone();
         let (monomial, c) = rest.pop_first()?;
@@ -280,8 +280,8 @@ impl Poly {
         Ok(out)
     }
 
-    /// The uniform that all terms of a sum have in common but for their signs, and the sum without it, which begins with one;
-    /// `None` if there is no such uniform, or no sum.
+    /// The uniform that all terms of a sum have in common up to their signs, and the sum without it, which begins with
+    /// one; `None` if there is no such uniform, or no sum.
     pub(super) fn primitive(&self) -> Option<(Uniform, Self)> {
         let common = self.0.values().next().filter(|_| self.0.len() > 1)?;
         let negative = common.negated();

@@ -1,4 +1,4 @@
-//! Products, quotients and other operations on polynomials: what is distributed, and what stays a factor.
+//! Products, quotients and other operations on polynomials: some are distributed, and some stay factors.
 
 use super::DiscretizeError;
 use super::atoms::{Atom, Atoms};
@@ -8,13 +8,13 @@ use crate::diag::{Code, Span};
 use crate::expr::Op;
 use crate::model::Arith;
 
-/// Terms of a product of uniforms beyond which it is none of their polynomials.
+/// Terms beyond which a product of uniforms is not multiplied out.
 const LARGEST_PRODUCT: usize = 200;
 
 /// Degree of a product beyond which its factors keep their names.
 const LARGEST_DEGREE: usize = 8;
 
-/// Powers of a uniform beyond which its factors are no polynomial.
+/// Exponents beyond which a power of a uniform is not multiplied out.
 const LARGEST_POWER: u32 = 100;
 
 impl Expander<'_> {
@@ -101,8 +101,8 @@ impl Expander<'_> {
 }
 
 impl Atoms {
-    /// The product of polynomials, whose coefficients are not multiplied out: a sum of uniforms that is multiplied by another
-    /// uniform is a factor, which keeps its digits and its sign where its square has a root.
+    /// The product of polynomials, whose coefficients are not multiplied out: a sum of uniforms that is multiplied by
+    /// another uniform is a factor, which keeps its digits, and its sign under a root.
     pub(super) fn times(&mut self, a: &Poly, b: &Poly) -> std::result::Result<Poly, Overflow> {
         let mut out = Poly::default();
         for (monomial, c) in &a.0 {

@@ -1,8 +1,8 @@
 //! Quotients that share a divisor share its reciprocal: one division, and a product each.
 //!
-//! A quotient whose divisor no other value is divided by stays one, so that `x/y` of equal values is one, and `x/x` does
-//! everywhere. A product is as good as its quotient but for a last bit, where neither the divisor nor its reciprocal is below the
-//! smallest normal number.
+//! A quotient stays one if no other value is divided by its divisor, so that `x/y` of equal values is one, and `x/x`
+//! does everywhere. A product is as good as its quotient up to a last bit, if neither the divisor nor its reciprocal is
+//! below the smallest normal number.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,14 +14,15 @@ use crate::expr::Op;
 /// Divisors whose reciprocals are grid functions, each at the lowest cell that it reads.
 #[derive(Default)]
 pub(super) struct Reciprocals {
-    /// With the first quotient of each.
+    /// The divisors, with the first quotient of each.
     shared: BTreeMap<Poly, AtomId>,
     places: Places,
 }
 
 impl Reciprocals {
-    /// Those by which two values or more are divided, of all quotients that are used, at whatever cells: so both sides of a face are
-    /// treated alike. Also those of vectors, in one dimension, too, so that a flow along an axis has the same bits whatever their number.
+    /// Collects the divisors of two values or more, among all quotients that are used, at whatever cells: so both sides
+    /// of a face are treated alike. Divisors of vectors count in one dimension, too, so that a flow along an axis has
+    /// the same bits whatever their number.
     pub(super) fn new(atoms: &mut Atoms, uses: &[u32]) -> Self {
         let mut quotients: BTreeMap<Poly, BTreeSet<Poly>> = BTreeMap::new();
         let mut first: BTreeMap<Poly, AtomId> = BTreeMap::new();
@@ -55,7 +56,7 @@ impl Reciprocals {
         }
     }
 
-    /// What the first is multiplied by in place of a division by the second; `None` for one that stays a quotient.
+    /// The factor in place of a division by the second; `None` for a quotient that stays one.
     pub(super) fn of(&mut self, atoms: &mut Atoms, above: &Poly, below: &Poly) -> Option<AtomId> {
         if above == below {
             return None;
@@ -88,7 +89,7 @@ pub(super) fn is_one(value: &Poly) -> bool {
     value.as_uniform().is_some_and(|value| value.is_one())
 }
 
-/// Atoms as others at another cell: what a function of values at cells is at the lowest of them, and that cell.
+/// Atoms as shifted copies of others: the function at the lowest cell that it reads, and that cell.
 #[derive(Default)]
 struct Places(BTreeMap<AtomId, (AtomId, Offset)>);
 

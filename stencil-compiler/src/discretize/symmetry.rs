@@ -1,4 +1,4 @@
-//! Symmetric and antisymmetric tensors: whether what they become is so for all values.
+//! Symmetric and antisymmetric tensors: a check that their rates are so for all values.
 
 use super::DiscretizeError;
 use super::conserve;

@@ -28,7 +28,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// A sum of products as a chain of fused multiply-adds; what needs no product comes first.
+    /// A sum of products as a chain of fused multiply-adds; terms without a product come first.
     fn chain(&mut self, poly: &Poly, b: &mut Builder<FnAtom>) -> Result<Ref, Overflow> {
         let bare = |(monomial, c): &(&Monomial, &Uniform)| {
             monomial.is_empty() || (monomial.len() == 1 && c.is_unit())
@@ -37,8 +37,8 @@ impl Assembler<'_> {
         terms.extend(products);
         let mut sum: Option<Ref> = None;
         for (monomial, c) in terms {
-            let factors = self.factors(monomial, c, b)?;
-            sum = Some(added(b, sum, factors, c.is_negative()));
+            let (x, y) = self.factors(monomial, c, b)?;
+            sum = Some(added(b, sum, x, y, c.is_negative()));
         }
         Ok(sum.unwrap_or_else(|| b.lit(0.0)))
     }
@@ -123,11 +123,12 @@ impl Assembler<'_> {
     }
 }
 
-/// A value or a product, with its sign, and what was added up before it, by a fused multiply-add.
+/// A value or a product, with its sign, and the sum before it, by a fused multiply-add.
 pub(super) fn added(
     b: &mut Builder<FnAtom>,
     sum: Option<Ref>,
-    (x, y): (Ref, Option<Ref>),
+    x: Ref,
+    y: Option<Ref>,
     negative: bool,
 ) -> Ref {
     match (sum, y) {

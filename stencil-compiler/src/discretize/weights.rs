@@ -24,10 +24,10 @@ pub fn central(times: u32, radius: i32) -> Vec<Rational> {
     solve(rows)
 }
 
-/// What is known on a face, half a cell beyond the first cell.
+/// The known datum on a face, half a cell beyond the first cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OnFace {
-    /// Nothing: cells alone say what lies beyond.
+    /// No datum: cells alone decide the values beyond.
     Nothing,
     /// The value.
     Value,
@@ -35,7 +35,7 @@ pub enum OnFace {
     Slope,
 }
 
-/// A value beyond a face as a combination of what is known on the face and of the nearest cells.
+/// A value beyond a face as a combination of the datum on the face and of the nearest cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BeyondFace {
     /// The weight of the value on the face, or of its slope times the spacing; zero for [`OnFace::Nothing`].
@@ -44,9 +44,9 @@ pub struct BeyondFace {
     pub cells: Vec<Rational>,
 }
 
-/// The value of the polynomial through what is known on a face and the nearest `cells`, at the ghost cell `beyond`
-/// (0 is next to the face): of degree `cells` where something is known on the face, else of one less. Exact for
-/// polynomials up to that degree.
+/// The value of the polynomial through the datum on a face and the nearest `cells`, at the ghost cell `beyond` (0 is
+/// next to the face): of degree `cells` with a datum on the face, else of one less. Exact for polynomials up to that
+/// degree.
 ///
 /// ```
 /// use stencil_compiler::discretize::weights::{OnFace, beyond_face};
@@ -195,7 +195,7 @@ mod tests {
                     };
                     let exact = cells as i32 + more;
                     assert!((0..exact).all(|power| error(power).is_zero()));
-                    // A parabola with a slope on the face may be exact for a cubic at some point, nothing else is.
+                    // A parabola with a slope on the face may be exact for a cubic at some point, but no other one is.
                     assert!((exact..exact + 2).any(|power| !error(power).is_zero()));
                 }
             }

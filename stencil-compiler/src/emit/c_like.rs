@@ -1,4 +1,4 @@
-//! A kernel of thread blocks in a language like C; a [`Dialect`] spells what vendors spell apart.
+//! A kernel of thread blocks in a language like C; a [`Dialect`] has the spellings that differ between vendors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,7 +44,7 @@ pub(super) fn emit(
     let reserved: Vec<&str> = functions.iter().map(String::as_str).collect();
     let own = head::reserved(patches, surfaces::has_any(kernel));
     let names = Names::new(kernel, dialect.keywords(), &[&own[..], &reserved].concat())?;
-    let mut printer = Printer::new(kernel, &names, precision, (patches, dialect));
+    let mut printer = Printer::new(kernel, &names, precision, patches, dialect);
     printer.list(&nest(kernel))?;
     let head = printer.head(patches)?;
     let above = head.lines().count();
@@ -76,7 +76,7 @@ pub(super) struct Printer<'a> {
     lines: usize,
     /// Integer variables declared in each block of statements around this one.
     declared: Vec<BTreeSet<IntVar>>,
-    /// How many statements define each integer variable.
+    /// The number of statements that define each integer variable.
     assigned: BTreeMap<IntVar, usize>,
     pub(super) uses: Uses,
     pub(super) vectors: usize,
@@ -140,7 +140,8 @@ impl<'a> Printer<'a> {
         kernel: &'a Kernel,
         names: &'a Names,
         precision: Precision,
-        (patches, dialect): (Patches, &'a dyn Dialect),
+        patches: Patches,
+        dialect: &'a dyn Dialect,
     ) -> Self {
         let (text, line_notes, line_origins) = Default::default();
         let (declared, uses) = (vec![BTreeSet::new()], Uses::default());
@@ -238,7 +239,7 @@ impl<'a> Printer<'a> {
                 let name = get(&self.names.buffers, buffer.0, "buffer")?;
                 let at = |printer: &Self, n| printer.at(*buffer, *cell, [x + n, y, z]);
                 // Values that lie apart are written one by one.
-                let step = match self.apart(*buffer) {
+                let step = match self.cell_stride(*buffer) {
                     1 => values.len().max(1),
                     _ => 1,
                 };
@@ -326,7 +327,7 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// Copies, and what waits for them; other statements are not plain.
+    /// Copies and the waits for them; other statements are not plain.
     fn asynchronous(&mut self, stmt: &Stmt) -> Result<(), EmitError> {
         match stmt {
             Stmt::Copy {
@@ -416,7 +417,7 @@ impl<'a> Printer<'a> {
         comment_lines(note).for_each(|line| self.line(&format!("// {line}")));
     }
 
-    /// Declares an integer variable, or assigns it where it is declared already.
+    /// Declares an integer variable, or assigns it if it is declared already.
     fn int(&mut self, var: IntVar, value: &Index) -> Result<(), EmitError> {
         let (name, value) = (self.var(var)?, self.index(value, SUM)?);
         if self.declared.iter().any(|scope| scope.contains(&var)) {
@@ -449,17 +450,17 @@ impl<'a> Printer<'a> {
     }
 
     /// Values of a buffer from one cell to the next.
-    fn apart(&self, buffer: BufferId) -> usize {
+    fn cell_stride(&self, buffer: BufferId) -> usize {
         let buffer = self.kernel.buffers.get(buffer.0 as usize);
-        buffer.map_or(1, Buffer::apart)
+        buffer.map_or(1, Buffer::cell_stride)
     }
 
     fn at(&self, buffer: BufferId, cell: CellVar, offset: [i32; 3]) -> Result<String, EmitError> {
         let cell = get(&self.names.cells, cell.0, "cell")?;
         let at = index::shifted(cell, offset);
-        Ok(match self.apart(buffer) {
+        Ok(match self.cell_stride(buffer) {
             1 => at,
-            apart => format!("{} * {apart}", parenthesized(at, offset != [0; 3])),
+            stride => format!("{} * {stride}", parenthesized(at, offset != [0; 3])),
         })
     }
 

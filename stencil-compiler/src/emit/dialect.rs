@@ -1,4 +1,4 @@
-//! What vendors spell differently in texts like C.
+//! Spellings that differ between vendors in texts like C.
 
 use super::EmitError;
 use super::infix::{PRIMARY, SIGN};
@@ -18,7 +18,7 @@ pub(super) trait Dialect {
     fn surface(&self, name: &str) -> String;
     /// The parameter that describes a buffer which boxes are copied from.
     fn map(&self, name: &str) -> String;
-    /// The least that a device must have for what is used.
+    /// The least device that has the features used.
     fn needs(&self, uses: &Uses) -> (u32, u32);
     /// The declaration of the uniforms, a structure `Uniforms` named `c`: in memory that the host or
     /// a kernel may write between launches, so that a captured step can be replayed with others.
@@ -35,9 +35,9 @@ pub(super) trait Dialect {
     fn unroll(&self, whole: bool) -> &'static str;
     /// The type of this many values that one instruction loads, if there is one.
     fn vector(&self, precision: Precision, values: usize) -> Option<&'static str>;
-    /// What stands before the type of a function that is expanded where it is called.
+    /// The words before the type of a function that is expanded where it is called.
     fn function(&self) -> &'static str;
-    /// The definition of an operation on bits that is no function of the language.
+    /// The definition of an operation on bits that is not a function of the language.
     fn bits(&self, op: Op, precision: Precision) -> Option<&'static str>;
     /// Infinity.
     fn infinity(&self, precision: Precision) -> &'static str;
@@ -71,7 +71,7 @@ impl Uses {
     /// Takes note of the thread and block axes that an expression uses.
     pub(super) fn note(&mut self, index: &Index) {
         match index {
-            // An axis beyond z is reported where it is printed.
+            // An unknown axis is reported where it is printed.
             Index::Block(axis) => set(&mut self.blocks, *axis),
             Index::Thread(axis) => set(&mut self.threads, *axis),
             Index::Const(_) | Index::Var(_) | Index::Size(_) => {}
@@ -96,7 +96,7 @@ fn set(axes: &mut [bool; 3], axis: usize) {
     }
 }
 
-/// What the names of functions of this precision end with.
+/// The suffix of names of functions of this precision.
 pub(super) fn suffix(precision: Precision) -> &'static str {
     match precision {
         Precision::F32 => "f",

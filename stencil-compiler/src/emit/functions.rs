@@ -15,7 +15,7 @@ use crate::kernel::{Kernel, Operand, Reg, Stmt};
 /// Operations in one expression, at most.
 const MOST_OPS: usize = 4;
 
-/// What the names of functions that are not the language's own begin with.
+/// The prefix of names of functions that are not the language's own.
 const PREFIX: &str = "stencil_";
 
 /// Names of all functions that a text may define.
@@ -29,7 +29,7 @@ pub(super) fn names() -> Vec<String> {
         .collect()
 }
 
-/// The functions that a kernel calls, and what these call, each defined once before its first use.
+/// The functions that a kernel calls, and those that they call, each defined once before its first use.
 pub(super) fn definitions(
     kernel: &Kernel,
     precision: Precision,
@@ -40,7 +40,7 @@ pub(super) fn definitions(
     definitions_of(used, precision, dialect)
 }
 
-/// The functions that stand for these operations, and what they call.
+/// The functions for these operations, and those that they call.
 fn definitions_of(
     mut used: BTreeSet<Op>,
     precision: Precision,
@@ -115,8 +115,8 @@ fn definition(
     Ok(out + "}\n")
 }
 
-/// Expressions over numbers as device functions of `f64`, with what they call: `double name(const
-/// double* a)`, in which an atom is the place of its value.
+/// Expressions over numbers as device functions of `f64`, with the functions that they call: `double name(const double*
+/// a)`, in which an atom is the index of its value.
 pub(super) fn of_numbers(
     functions: &[(&str, &Expr<usize>)],
     dialect: &dyn Dialect,
@@ -221,7 +221,7 @@ impl<'a> Function<'a> {
     }
 }
 
-/// How often each value is used; a result is used twice, so that it is a statement.
+/// The number of uses of each value; a result is used twice, so that it is a statement.
 fn uses(recording: &Recording) -> Vec<usize> {
     let nodes = &recording.expr.nodes;
     let mut uses = vec![0; nodes.len()];

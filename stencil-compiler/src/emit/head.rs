@@ -157,9 +157,9 @@ impl Printer<'_> {
         );
     }
 
-    /// The indices of the block in its patch. Of many patches those of a list are covered, each by a box of its
-    /// blocks. They follow each other along one axis, which alone may have so many; buffers then begin at the patch
-    /// of the block.
+    /// The indices of the block in its patch. Of many patches, those of a list are covered, each by a box of blocks.
+    /// The boxes follow each other along the one axis without a small limit; buffers then begin at the patch of the
+    /// block.
     fn blocks(&self, patches: Patches, out: &mut String) -> [&'static str; 3] {
         if patches == Patches::One {
             return [0, 1, 2].map(|axis| self.dialect.block(axis));

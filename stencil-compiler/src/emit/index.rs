@@ -6,13 +6,13 @@ use crate::kernel::{Index, IntVar, Kernel};
 
 /// The names that integer expressions are written with.
 pub(super) trait Places {
-    /// Of a variable.
+    /// The text of a variable.
     fn var(&self, var: IntVar) -> Result<String, EmitError>;
-    /// Of the index of the block along an axis.
+    /// The text of the index of the block along an axis.
     fn block(&self, axis: usize) -> Result<String, EmitError>;
-    /// Of the index of the thread along an axis.
+    /// The text of the index of the thread along an axis.
     fn thread(&self, axis: usize) -> Result<String, EmitError>;
-    /// Of the interior cells along an axis.
+    /// The text of the number of interior cells along an axis.
     fn size(&self, axis: usize) -> Result<String, EmitError>;
     /// The kernel that they are of.
     fn kernel(&self) -> &Kernel;
@@ -55,7 +55,7 @@ pub(super) fn print(index: &Index, level: u8, places: &dyn Places) -> Result<Str
     Ok(parenthesized(text, own < level))
 }
 
-/// Where the cell with a number is along an axis: `number / (n0 + 2) % (n1 + 2) - 1`.
+/// The coordinate along an axis of the cell with a number: `number / (n0 + 2) % (n1 + 2) - 1`.
 fn numbered(a: &Index, axis: usize, places: &dyn Places) -> Result<(u8, String), EmitError> {
     let kernel = places.kernel();
     let extend = |axis: usize| kernel.launch.extend.get(axis).copied().unwrap_or(0);

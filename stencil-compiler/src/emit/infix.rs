@@ -16,15 +16,15 @@ pub(super) const SIGN: u8 = 3;
 /// A name, a call, or anything in parentheses.
 pub(super) const PRIMARY: u8 = 4;
 
-/// How a language writes what differs between languages.
+/// The spellings that differ between languages.
 pub(super) trait Spelling {
     /// An operand, and how tightly its text binds.
     fn operand(&self, operand: Operand) -> Result<(u8, String), EmitError>;
     /// An operation over texts of its arguments.
     fn op(&self, op: Op, args: &[String]) -> String;
-    /// How tightly argument `i` of a call must bind.
+    /// The least precedence of argument `i` of a call.
     fn argument(&self, i: usize) -> u8;
-    /// How tightly the text of an operation that compares its arguments binds.
+    /// The precedence of the text of an operation that compares its arguments.
     fn select(&self) -> u8;
 }
 

@@ -1,7 +1,6 @@
 //! Marks in a text that lead compilers and profilers back to the declaration: `#line` directives.
 //!
-//! They are put in last, and apart from the text: what a kernel is does not depend on where in a
-//! file its equations stand.
+//! They are put in last, and apart from the text: a kernel does not depend on where in a file its equations stand.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +10,7 @@ use crate::algorithm::Algorithm;
 /// The largest line that a directive may name (C++17, 19.4).
 const LAST_LINE: u32 = i32::MAX as u32;
 
-/// Where the grid functions of an algorithm were declared.
+/// The places at which the grid functions of an algorithm were declared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
     file: String,
@@ -57,8 +56,8 @@ impl Marked {
 }
 
 impl Source {
-    /// The text with a mark before each line that computes something declared, and one that leads
-    /// back to the text itself, which is the file `name`, before what was declared by nobody.
+    /// The text with a mark before each line that computes a declared value, and a mark that leads back to the text
+    /// itself, which is the file `name`, before each other one.
     pub fn marked(&self, places: &Places, name: &str) -> Marked {
         let mut marked = Marked {
             text: String::new(),

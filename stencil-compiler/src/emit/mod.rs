@@ -33,7 +33,7 @@ pub use pointwise::pointwise;
 pub use rows::{RowAccess, RowInput, row_access};
 pub use rust::rust;
 
-/// A kernel as text, and what a launch must know of it.
+/// A kernel as text, and the facts that a launch needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// The name of the entry.
@@ -62,25 +62,24 @@ impl Source {
     }
 }
 
-/// How many patches a launch covers. A kernel describes one; the text finds out which.
+/// The number of patches that a launch covers. A kernel describes one; the text computes which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Patches {
     /// One: the blocks of the grid are those of the patch.
     One,
-    /// Any number of them, of equal shape and equally far apart. The text takes four more
-    /// parameters, the blocks of a patch along x, y, z and the values from one patch to the next,
-    /// and is launched on a grid along x with the blocks of all patches. All patches stand in one surface as they
-    /// do in the mesh: with surfaces it takes four more behind all others, the patches along x and y, and how many
-    /// rows and planes there are from one patch to the next.
+    /// Any number of them, of equal shape and equally far apart. The text takes four more parameters, the blocks of a
+    /// patch along x, y, z and the values from one patch to the next, and is launched on a grid along x with the blocks
+    /// of all patches. All patches stand in one surface as they do in the mesh: with surfaces it takes four more behind
+    /// all others, the patches along x and y, and the number of rows and planes from one patch to the next.
     Many,
 }
 
-/// Why a kernel cannot be written as text.
+/// The reason why a kernel cannot be written as text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EmitError {
-    /// A name is no identifier of the language.
+    /// A name is not an identifier of the language.
     Name {
-        /// What it names.
+        /// The named item.
         what: &'static str,
         /// The name.
         name: String,
@@ -103,7 +102,7 @@ pub enum EmitError {
     },
     /// An id that the kernel does not define.
     Unknown {
-        /// What it would be.
+        /// The kind of the id.
         what: &'static str,
         /// The id.
         id: usize,
@@ -112,14 +111,14 @@ pub enum EmitError {
     Rows {
         /// Name of the kernel.
         kernel: String,
-        /// What it has.
+        /// The statement or position.
         has: &'static str,
     },
     /// An operation or a shared load with a number of operands that it does not take.
     Arity {
-        /// Which.
+        /// The operation or load.
         what: &'static str,
-        /// How many it has.
+        /// The number of its operands.
         found: usize,
     },
 }
@@ -152,15 +151,13 @@ impl std::error::Error for EmitError {}
 
 /// A kernel of thread blocks as CUDA C++, without includes, for `--fmad=false`.
 ///
-/// Its parameters are the addresses of cell 0 of each buffer, the interior cells along x, y, z, and
-/// the values from a row and from a plane to the next. A kernel that copies boxes takes behind all
-/// others a tensor map of the buffers of each of [`Kernel::boxes`], in their order, and where cell 0 is in
-/// these maps along x, y, z. A buffer that is a surface has its object in the place of an address; such a kernel, too,
-/// takes where cell 0 is in it.
+/// Its parameters are the addresses of cell 0 of each buffer, the interior cells along x, y, z, and the values from a
+/// row and from a plane to the next. A kernel that copies boxes takes behind all others a tensor map of the buffers of
+/// each of [`Kernel::boxes`], in their order, and the place of cell 0 in these maps along x, y, z. A buffer that is a
+/// surface has its object in place of an address; such a kernel also takes the place of cell 0 in it.
 ///
 /// # Errors
-/// Where a name is no identifier, a literal is not finite, or the kernel is over rows or for
-/// values of another size.
+/// If a name is not an identifier, a literal is not finite, or the kernel is over rows or for values of another size.
 pub fn cuda(kernel: &Kernel, precision: Precision) -> Result<Source, EmitError> {
     cuda_over(Patches::One, kernel, precision)
 }
@@ -168,7 +165,7 @@ pub fn cuda(kernel: &Kernel, precision: Precision) -> Result<Source, EmitError> 
 /// The same for a launch over patches.
 ///
 /// # Errors
-/// As above.
+/// As for [`cuda()`].
 pub fn cuda_over(
     patches: Patches,
     kernel: &Kernel,
@@ -192,15 +189,14 @@ pub fn cuda_over(
 /// ```
 ///
 /// # Errors
-/// Where a name is no identifier of the language.
+/// If a name is not an identifier of the language.
 pub fn cuda_formulas(formulas: &[(&str, &Formula)]) -> Result<String, EmitError> {
     let functions: Vec<_> = formulas.iter().map(|(name, f)| (*name, f.expr())).collect();
     cuda_numbers(&functions)
 }
 
-/// Expressions over numbers as CUDA C++ device functions with these names, for `--fmad=false`:
-/// `double name(const double* a)`, in which an atom is the place of its value. They give the bits of
-/// [`Expr::eval`] in `f64`.
+/// Expressions over numbers as CUDA C++ device functions with these names, for `--fmad=false`: `double name(const
+/// double* a)`, in which an atom is the index of its value. They give the bits of [`Expr::eval`] in `f64`.
 ///
 /// ```
 /// use stencil_compiler::{emit, expr::{Builder, Op}};
@@ -214,7 +210,7 @@ pub fn cuda_formulas(formulas: &[(&str, &Formula)]) -> Result<String, EmitError>
 /// ```
 ///
 /// # Errors
-/// Where a name is no identifier of the language.
+/// If a name is not an identifier of the language.
 pub fn cuda_numbers(functions: &[(&str, &Expr<usize>)]) -> Result<String, EmitError> {
     functions::of_numbers(functions, &cuda::Cuda)
 }

@@ -6,7 +6,7 @@ use super::surfaces::Cells;
 use super::{EmitError, get};
 use crate::kernel::{BufferId, CellVar, Kernel};
 
-/// Whether a name is an ASCII identifier and none of `keywords`.
+/// Is a name an ASCII identifier, and not one of `keywords`?
 pub fn identifier_ok(name: &str, keywords: &[&str]) -> bool {
     spelled_well(name) && !keywords.contains(&name)
 }
@@ -67,7 +67,7 @@ impl Scope {
 /// The names of a kernel's things in a text, indexed as in the kernel.
 pub(super) struct Names {
     pub(super) buffers: Vec<String>,
-    /// Of what boxes are copied from: some buffers, called like the first of them.
+    /// Names of the maps that boxes are copied from: some buffers, called like the first of them.
     pub(super) maps: BTreeMap<Vec<BufferId>, String>,
     pub(super) uniforms: Vec<String>,
     pub(super) shared: Vec<String>,
@@ -75,7 +75,7 @@ pub(super) struct Names {
     pub(super) registers: Vec<String>,
     pub(super) ints: Vec<String>,
     pub(super) cells: Vec<String>,
-    /// Of where the cells are in surfaces, along each axis.
+    /// Names of the places of cells in surfaces, along each axis.
     pub(super) along: BTreeMap<CellVar, [String; 3]>,
 }
 

@@ -68,7 +68,7 @@ pub(super) enum Nested<'a> {
 }
 
 impl Nested<'_> {
-    /// The register that says what the statement computes.
+    /// The register that receives the result of the statement.
     pub(super) fn register(&self) -> Option<Reg> {
         match self {
             Nested::Value { reg, .. } | Nested::Plain(Stmt::Load { reg, .. }) => Some(*reg),
@@ -87,7 +87,7 @@ pub(super) fn nest(kernel: &Kernel) -> Vec<Nested<'_>> {
     Nester { uses, fixed }.list(&kernel.body)
 }
 
-/// Whether the spelling of an operation repeats an argument, which then must stay a name.
+/// Does the spelling of an operation repeat an argument, which then must stay a name?
 pub(super) fn repeats(op: Op) -> bool {
     let marks = vec!["#".to_string(); op.arity()];
     op.c(&marks, "").matches('#').count() > op.arity()
@@ -256,7 +256,7 @@ impl Nester {
     }
 }
 
-/// How many statements define each integer variable.
+/// Counts the statements that define each integer variable.
 pub(super) fn count_assignments(body: &[Stmt], counts: &mut BTreeMap<IntVar, usize>) {
     for stmt in body {
         match stmt {

@@ -9,7 +9,7 @@ use crate::pointwise::Pointwise;
 
 /// Names that the text uses itself.
 const RESERVED: &[&str] = &["D", "T"];
-/// The trait of what it computes with.
+/// The trait of its numbers.
 const REAL: &str = "::stencil_runtime::Real";
 
 /// A function as an item without attributes and visibility. Scalars are a `T`, vectors `[T; D]` and tensors `[[T; D]; D]`, in `D` dimensions.
@@ -24,7 +24,7 @@ const REAL: &str = "::stencil_runtime::Real";
 /// ```
 ///
 /// # Errors
-/// Where a name is none in Rust.
+/// If a name is not an identifier of Rust.
 pub fn pointwise(function: &Pointwise) -> Result<String, EmitError> {
     let mut scope = Scope::new(&[KEYWORDS, RESERVED]);
     let names = function.arguments.iter().map(|(name, _)| name);
@@ -95,7 +95,7 @@ fn choice(function: &Pointwise, bodies: &[(usize, String)]) -> String {
     out + "    _ => unreachable!(),\n    }\n"
 }
 
-/// The components of an argument; they are looked up, as the number of dimensions is a parameter.
+/// The components of an argument, by indexing, as the number of dimensions is a parameter.
 fn components(name: &str, rank: Rank, dimension: usize) -> Vec<String> {
     let all = 0..dimension;
     match rank {
@@ -138,7 +138,7 @@ fn statements(
     Ok(out)
 }
 
-/// What a function gives.
+/// The value of a function.
 fn result(expr: &Expr<usize>, rank: Rank, values: &[String]) -> String {
     let all = expr.results.iter().map(|at| values[at.0 as usize].as_str());
     let list = all.collect::<Vec<_>>().join(", ");

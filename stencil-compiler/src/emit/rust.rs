@@ -20,18 +20,17 @@ pub(super) const KEYWORDS: &[&str] = &[
 ];
 /// Names that the text uses itself.
 const RESERVED: &[&str] = &["V", "at", "f64", "usize"];
-/// Where the types that the text uses are.
+/// The module of the types that the text uses.
 const PROGRAM: &str = "::stencil_runtime::program";
 
 /// Kernels over rows as the items of a Rust module.
 ///
-/// For kernel i there is a type `Kernel{i}`, a `RowKernel`: its tables say which rows the kernel
-/// reads and writes (see [`row_access`]), its function computes neighbouring cells. `KERNELS` lists
-/// them all.
+/// For kernel i there is a type `Kernel{i}`, a `RowKernel`: its tables list the rows that the kernel reads and writes
+/// (see [`row_access`]), its function computes neighbouring cells. `KERNELS` lists them all.
 ///
 /// # Errors
-/// Where a kernel is not over rows, a name is no identifier, a literal is not finite or a position
-/// is not at a constant distance from the own cell.
+/// If a kernel is not over rows, a name is not an identifier, a literal is not finite or a position is not at a
+/// constant distance from the own cell.
 pub fn rust(kernels: &[&Kernel]) -> Result<String, EmitError> {
     let mut out = String::new();
     let mut list = String::new();
@@ -134,7 +133,7 @@ impl Spelling for Cells<'_> {
         selecting(op, args)
     }
     fn argument(&self, i: usize) -> u8 {
-        // The first one is what the method is called on.
+        // The method is called on the first one.
         if i == 0 { PRIMARY } else { LOWEST }
     }
     fn select(&self) -> u8 {
@@ -257,7 +256,7 @@ impl<'a> Cells<'a> {
     }
 }
 
-/// An operation over texts of its arguments; what branches on values in Rust selects, as lanes do.
+/// An operation over texts of its arguments; branches on values become selections in Rust, as in lanes.
 pub(super) fn selecting(op: Op, args: &[String]) -> String {
     match (op, args) {
         (Op::Min, [a, b]) => format!("{}.smaller({b})", receiver(a)),

@@ -1,4 +1,4 @@
-//! What is emitted, and what is refused.
+//! Emitted texts, and refused kernels.
 
 mod fixtures;
 mod literals;

@@ -44,7 +44,7 @@ impl Lit {
 pub enum Node<A> {
     /// A literal.
     Lit(Lit),
-    /// What is not arithmetic at this stage.
+    /// An operand that is not an operation at this stage.
     Atom(A),
     /// An operation; as many arguments as [`Op::arity`] says.
     Op(Op, Vec<Ref>),

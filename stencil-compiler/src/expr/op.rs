@@ -1,4 +1,4 @@
-//! THE operation table: one row an operation, with all that any stage knows of it.
+//! The operation table: one row for each operation, with the facts that every stage needs.
 
 use super::real::Arithmetic;
 
@@ -6,7 +6,7 @@ use super::real::Arithmetic;
 struct Row {
     name: &'static str,
     arity: usize,
-    /// Arithmetic instructions; sign changes ride on other instructions for nothing.
+    /// Arithmetic instructions; sign changes ride on other instructions at no cost.
     cost: u32,
     /// Spelling in C; `{0}` to `{3}` are arguments, `{f}` the suffix of single-precision functions.
     c: &'static str,
@@ -16,7 +16,7 @@ struct Row {
 
 macro_rules! operations {
     ($($(#[$doc:meta])* $op:ident $name:literal $arity:literal $cost:literal, $c:literal, $rust:literal, |$a:ident| $eval:expr;)*) => {
-        /// An operation on reals with the same bits on every device: exactly rounded, or made of such.
+        /// An operation on reals with the same bits on every device: exactly rounded, or made of exactly rounded ones.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Op { $($(#[$doc])* $op,)* }
 
@@ -43,8 +43,8 @@ macro_rules! operations {
                 }
             }
 
-            /// The result for these arguments in the precision of `T`: rounded once, and within the
-            /// stated bound where it is a function of [`math`](super::math).
+            /// Returns the result for these arguments in the precision of `T`: rounded once, or within the stated bound
+            /// for a function of [`math`](super::math).
             ///
             /// # Panics
             /// If there are fewer arguments than it takes.
@@ -71,8 +71,8 @@ macro_rules! operations {
     };
 }
 
-// `min` and `max` are selects, so that signed zeros and NaN agree on every device. The functions at
-// the end cost what their operations cost; a test adds them up.
+// `min` and `max` are selects, so that signed zeros and NaN agree on every device. The functions at the end cost as
+// much as their operations; a test adds them up.
 operations! {
     /// The argument with its sign changed.
     Neg "neg" 1 0, "-{0}", "-{0}", |a| -a[0];

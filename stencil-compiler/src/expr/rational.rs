@@ -1,4 +1,4 @@
-//! Exact numbers: what declarations and coefficients of methods are made of.
+//! Exact numbers: the literals of declarations and the coefficients of methods.
 
 use num_rational::Ratio;
 

@@ -5,9 +5,9 @@ use std::ops::{Add, Div, Mul, Neg, Sub};
 
 use super::math;
 
-/// What the functions of [`math`] are written over: operations that are exactly rounded, or exact.
+/// The operations that functions of [`math`] are written in: exactly rounded, or exact.
 ///
-/// `f32` and `f64` compute at once; a [`Recorded`](math::Recorded) value writes down what it does.
+/// `f32` and `f64` compute at once; a [`Recorded`](math::Recorded) value records its operations.
 pub trait Arithmetic:
     Copy
     + Add<Output = Self>
@@ -56,7 +56,7 @@ pub trait Arithmetic:
     fn exponent(self) -> Self;
     /// `self / 2^e`, between 1 and 2, for a positive normal number.
     fn significand(self) -> Self;
-    /// 2^`self`, for an integer such that this is a normal number.
+    /// 2^`self`, for an integer for which this is a normal number.
     fn power_of_two(self) -> Self;
 
     /// e^`self`; see [`math`] for its error bound, as for all functions that follow.
@@ -111,7 +111,7 @@ pub trait Real:
     const NAME: &'static str;
     /// Size in bytes.
     const BYTES: usize;
-    /// Which of the two precisions it is.
+    /// The precision of the type.
     const PRECISION: Precision;
 
     /// The nearest value.
@@ -140,7 +140,7 @@ impl Precision {
         }
     }
 
-    /// From one to the next larger number: 2^-23 or 2^-52.
+    /// The distance from one to the next larger number: 2^-23 or 2^-52.
     pub fn epsilon(self) -> f64 {
         match self {
             Precision::F32 => f64::from(f32::EPSILON),

@@ -3,8 +3,8 @@
 use super::{Arithmetic, Op};
 
 impl Op {
-    /// The derivative by each argument, at these arguments and this result; that of the branch taken where an operation
-    /// selects, and zero where the result is constant but for jumps.
+    /// The derivative by each argument, at these arguments and this result. Of a selection, it is that of the branch
+    /// taken; of a piecewise constant operation, zero.
     ///
     /// # Panics
     /// If there are fewer arguments than it takes.

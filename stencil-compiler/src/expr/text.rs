@@ -54,7 +54,7 @@ struct Printer<'p, A> {
     expr: &'p Expr<A>,
     atom: &'p mut dyn FnMut(&A) -> String,
     shared: BTreeSet<Ref>,
-    /// The numbers of those that were printed.
+    /// The numbers of the nodes that were printed.
     kept: BTreeMap<Ref, usize>,
 }
 
@@ -116,7 +116,7 @@ pub type ReadAtom<'a, A> = dyn FnMut(&str, Option<[i32; 3]>) -> Result<A, String
 /// Parses one expression.
 ///
 /// # Errors
-/// Where the text is no expression, or `atom` does not know a name.
+/// If the text is not an expression, or `atom` does not know a name.
 pub fn parse<A: Clone + Ord>(
     lexer: &mut Lexer,
     atom: &mut ReadAtom<'_, A>,

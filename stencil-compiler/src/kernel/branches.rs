@@ -1,9 +1,9 @@
-//! Branches of an iteration that exclude each other: the work on most planes, and what is left of it before and behind a
+//! Branches of an iteration that exclude each other: the work on most planes, and the smaller work before and behind a
 //! chunk.
 
 use super::{Condition, Stmt};
 
-/// Statements but for branches that compute less than another one which runs where they do not.
+/// Statements without branches that do less than another one which runs when they do not.
 pub(super) fn usual(body: &[Stmt]) -> impl Iterator<Item = &Stmt> {
     let others = move |at: usize| {
         let others = body.iter().enumerate();
@@ -26,7 +26,7 @@ pub(super) fn usual(body: &[Stmt]) -> impl Iterator<Item = &Stmt> {
     usual.map(|(_, stmt)| stmt)
 }
 
-/// Can these and those not hold at once, as one says the contrary of another?
+/// Do these conditions exclude those, as one is the contrary of another?
 fn exclude(these: &[Condition], those: &[Condition]) -> bool {
     let contrary = |a: &Condition, b: &Condition| {
         a.relation != b.relation && a.left == b.left && a.right == b.right

@@ -1,10 +1,10 @@
-//! How long values wait for each other: the steps that an iteration of the main loop takes a warp that has all units for
+//! The waits of values for each other: the steps that an iteration of the main loop takes a warp that has all units for
 //! itself.
 //!
-//! Operations that do not need each other overlap, and the compiler of a card mixes them. It does so between branches only:
-//! quotients and roots branch to a slow path for what is too small or too large, so what follows one in the text waits
-//! until it is there, and until values of global memory are there that are needed before it. So does what follows work that
-//! some threads do for all.
+//! Operations that do not need each other overlap, and the compiler of a card mixes them. It does so between branches
+//! only: quotients and roots branch to a slow path for very small or large values, so later text waits until the result
+//! is there, and until values of global memory are there that are needed before it. So does text behind work that some
+//! threads do for all.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use super::branches::usual;
 use super::{Index, Operand, Reg, Stmt};
 use crate::expr::Op;
 
-/// Steps until a value of shared memory is there.
+/// Steps until a value of shared memory arrives.
 const SHARED: u64 = 4;
 
-/// Steps until a value of global memory is there, which the compiler asks for early where no branch is before it; most of
+/// Steps until a value of global memory arrives, which the compiler requests early if no branch is before it; most of
 /// them the caches have.
 const GLOBAL: u64 = 16;
 
-/// Steps until one is there that is asked for behind a branch or a barrier.
+/// Steps until one arrives that is requested behind a branch or a barrier.
 const GLOBAL_BEHIND: u64 = 50;
 
 /// Steps of statements; one step is the time from a sum to the next one that needs it.
@@ -33,9 +33,9 @@ pub(super) fn steps(body: &[Stmt]) -> u64 {
 struct Chain {
     /// Steps before which nothing starts.
     begin: u64,
-    /// Steps until all is there.
+    /// Steps until all values are there.
     last: u64,
-    /// Steps until all values of global memory are there that operations so far take.
+    /// Steps until all values of global memory arrive that operations so far take.
     answered: u64,
     ready: BTreeMap<Reg, u64>,
     /// The registers that values of global memory come to, and when.
@@ -81,7 +81,7 @@ impl Chain {
         }
     }
 
-    /// Steps until a value of global memory is there that is asked for now.
+    /// Steps until a value of global memory arrives that is requested now.
     fn answer(&self) -> u64 {
         match self.begin {
             0 => GLOBAL,
@@ -89,7 +89,7 @@ impl Chain {
         }
     }
 
-    /// Steps until those of these are there that are values of global memory.
+    /// Steps until the values of global memory among these arrive.
     fn asked_for(&self, args: &[Operand]) -> u64 {
         let of = |arg: &Operand| match arg {
             Operand::Reg(reg) => self.loaded.get(reg).copied(),
@@ -127,7 +127,7 @@ impl Chain {
     }
 }
 
-/// Iterations of a loop, or one where nothing is known of it.
+/// Iterations of a loop, or one if nothing is known of it.
 fn trips(from: &Index, to: &Index) -> u64 {
     match (from, to) {
         (Index::Const(from), Index::Const(to)) => {
@@ -187,12 +187,12 @@ mod tests {
 
     #[test]
     fn nothing_passes_a_quotient_or_work_for_others() {
-        // Two quotients of what is there one after the other.
+        // Two quotients of known values one after the other.
         assert_eq!(steps("s = 1.0 / 3.0 t = 2.0 / 3.0 q = s + t"), 8 + 8 + 1);
-        // What is read behind one is asked for behind it, and takes its time if that is of global memory.
+        // Values that are read behind one are requested behind it, which takes time if they are in global memory.
         assert_eq!(steps("s = 1.0 / 3.0 a = line[own] q = s + a"), 8 + 4 + 1);
         assert_eq!(steps("s = 1.0 / 3.0 a = load u[c] q = s + a"), 8 + 50 + 1);
-        // A quotient that needs nothing of it waits all the same, if what stands before does.
+        // A quotient that does not need it waits all the same, if the text before does.
         assert_eq!(
             steps("a = load u[c] s = a + 1.0 t = 1.0 / 3.0 q = t + 1.0"),
             16 + 8 + 1

@@ -1,4 +1,4 @@
-//! What a thread does in an iteration of the main loop, counted from the statements.
+//! The work of a thread in an iteration of the main loop, counted from the statements.
 
 use std::collections::BTreeSet;
 
@@ -10,12 +10,12 @@ use crate::expr::Op;
 /// Bytes of a line of the first cache.
 const LINE: usize = 128;
 
-/// Work of one thread: in an iteration of the main loop, or in all where there is no loop.
+/// Work of one thread: in an iteration of the main loop, or in all if there is no loop.
 ///
-/// Statements under a condition count in full, but for operations that few threads do for all, on the
-/// rim of a tile: these count for the part of the warps that do them. Of branches that exclude each other the one with
-/// most work counts: the others are of planes around a chunk. A loop inside counts as often as its
-/// bounds say where they are constants, else once.
+/// Statements under a condition count in full, except for operations that few threads do for all, on the rim of a tile:
+/// these count for the part of the warps that do them. Of branches that exclude each other the one with most work
+/// counts: the others are of planes around a chunk. A loop inside counts as often as its bounds say if they are
+/// constants, else once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Sums and differences.
@@ -40,12 +40,12 @@ pub struct Counts {
     pub shared_loads: u64,
     /// Values written to shared memory.
     pub shared_stores: u64,
-    /// Rounds in which shared memory serves a warp that reads or writes it; and those that the first cache,
-    /// which is the same memory, needs more for values of global memory that lie apart.
+    /// Rounds in which shared memory serves a warp that reads or writes it; and the further rounds that the first
+    /// cache, which is the same memory, needs for values of global memory that lie apart.
     pub rounds: u64,
     /// Values of surfaces read or written.
     pub texels: u64,
-    /// Stores to global memory, those at the end of a row included.
+    /// Stores to global memory, including those at the end of a row.
     pub stores: u64,
     /// Asynchronous copies started.
     pub copies: u64,
@@ -82,7 +82,7 @@ impl Kernel {
     }
 
     fn live(&self, body: &[Stmt]) -> usize {
-        // What is used but not defined in here comes from before the loop or the last iteration.
+        // A register that is used but not defined in here comes from before the loop or the last iteration.
         let mut carried = BTreeSet::new();
         free(body, &mut BTreeSet::new(), &mut carried);
         let mut most = carried.len();
@@ -196,15 +196,15 @@ impl Counter<'_> {
         }
     }
 
-    /// Lines of the cache that a warp touches for a value each of a buffer, more than if these followed each
-    /// other: one is looked up in a round.
+    /// Lines of the cache that a warp touches for a value each of a buffer, beyond those of consecutive values: one
+    /// line is looked up in a round.
     fn more_lines(&self, buffer: BufferId) -> u64 {
         let buffer = self.kernel.buffers.get(buffer.0 as usize);
-        let lines = |apart: usize| {
-            let bytes = WARP as usize * apart * self.kernel.value_bytes;
+        let lines = |stride: usize| {
+            let bytes = WARP as usize * stride * self.kernel.value_bytes;
             bytes.div_ceil(LINE).min(WARP as usize) as u64
         };
-        buffer.map_or(0, |buffer| lines(buffer.apart()) - lines(1))
+        buffer.map_or(0, |buffer| lines(buffer.cell_stride()) - lines(1))
     }
 
     /// One for a surface, whose values pass through the texture units.
@@ -213,8 +213,8 @@ impl Counter<'_> {
         u64::from(buffer.is_some_and(|buffer| buffer.surface))
     }
 
-    /// Of how many threads, in whole warps, how many do what is under a condition, if it is work on
-    /// shared memory that they have parted among them.
+    /// The number of threads, in whole warps, and the number of those that run the body of a condition, if it is work
+    /// on shared memory that they split among them.
     fn part(&self, conditions: &[Condition], body: &[Stmt]) -> Option<(u64, u64)> {
         let [
             Condition {
@@ -323,7 +323,7 @@ fn free(body: &[Stmt], defined: &mut BTreeSet<Reg>, out: &mut BTreeSet<Reg>) {
 fn backward(body: &[Stmt], live: &mut BTreeSet<Reg>, most: &mut usize) {
     for stmt in body.iter().rev() {
         if let Stmt::For { body, .. } | Stmt::If { body, .. } = stmt {
-            // After the body comes what follows, or, in a loop, the body again.
+            // The body is followed by the next statement, or, in a loop, by itself.
             let after = live.clone();
             if matches!(stmt, Stmt::For { .. }) {
                 free(body, &mut BTreeSet::new(), live);
@@ -395,7 +395,7 @@ mod tests {
         // 40 threads are two warps of eight.
         let counts = parse(text).unwrap().operations();
         assert_eq!((counts.adds, counts.shared_loads), (2, 1));
-        // What a condition is on that nothing is known of counts in full.
+        // A condition on unknown values counts in full.
         let counts = parse(&text.replace("rim < 40", "p < 40"))
             .unwrap()
             .operations();

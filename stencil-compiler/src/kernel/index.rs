@@ -1,4 +1,4 @@
-//! Arithmetic of integer expressions: what needs no code is folded while they are built.
+//! Arithmetic of integer expressions: operations without effect are folded as expressions are built.
 
 use super::{Index, IntVar};
 

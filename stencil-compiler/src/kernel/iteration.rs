@@ -1,6 +1,5 @@
-//! What an iteration along the slowest axis computes and stores, however its planes come in: the
-//! values of the pipeline, the registers that ride along from one iteration to the next, the cells
-//! of a thread.
+//! The work of an iteration along the slowest axis, independent of the way in which its planes arrive: the values of
+//! the pipeline, the registers that ride along from one iteration to the next, the cells of a thread.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +46,7 @@ impl Cover {
     }
 }
 
-/// Lags and windows of what rides along, in words.
+/// Lags and windows of the values that ride along, in words.
 pub(super) fn describe(context: &Context<'_>, pipeline: &Pipeline) -> Vec<String> {
     let mut notes = Vec::new();
     for (id, d) in &pipeline.delayed {
@@ -127,30 +126,30 @@ fn declare_queue(draft: &mut Draft<'_>, name: &str, delayed: &Delayed) -> Queue 
     Queue { sums, window }
 }
 
-/// What an iteration does.
+/// The work of an iteration.
 pub(super) struct Computed {
     /// Loads and operations that the values of `early` functions are made of, in order.
     pub(super) ahead: Vec<Stmt>,
-    /// All others, in order.
+    /// All other statements, in order.
     pub(super) operations: Vec<Stmt>,
     /// Values of shared functions for the thread's cells.
     pub(super) staged: Vec<(FnId, Vec<Operand>)>,
-    /// What is stored after the operations, by the lag of its plane.
+    /// The stores after the operations, by the lag of their plane.
     pub(super) stores: Vec<(i32, Vec<Stmt>)>,
-    /// What queues are set to after that, all at once.
+    /// The assignments of queues after that, all at once.
     pub(super) sets: Vec<Stmt>,
 }
 
 impl Computed {
-    /// What is stored and handed on, after the operations.
+    /// The stores and assignments after the operations.
     pub(super) fn results(&self) -> impl Iterator<Item = Stmt> {
         let stores = self.stores.iter().flat_map(|(_, stores)| stores);
         stores.chain(&self.sets).cloned()
     }
 }
 
-/// What an iteration on a plane computes, and then stores and hands on; `columns` are the registers of
-/// `reader` that stay for the next one, `early` the shared functions whose values come ahead.
+/// The operations, stores and assignments of an iteration on a plane; `columns` are the registers of `reader` that stay
+/// for the next one, `early` the shared functions whose values come ahead.
 pub(super) fn compute(
     draft: &mut Draft<'_>,
     pipeline: &Pipeline,
@@ -170,9 +169,10 @@ pub(super) fn compute(
     for (id, delayed) in &pipeline.delayed {
         let mut pending = Vec::new();
         for point in 0..points as i32 {
-            let ride = (*id, delayed, point);
             let outer = (draft.computes(Some(*id)), values.computes(Some(*id)));
-            pending.push(advance(draft, pipeline.axis, ride, &mut values, &mut sets)?);
+            let axis = pipeline.axis;
+            let parts = advance(draft, axis, *id, delayed, point, &mut values, &mut sets)?;
+            pending.push(parts);
             draft.computes(outer.0);
             values.computes(outer.1);
         }
@@ -187,16 +187,23 @@ pub(super) fn compute(
             staged.push((*id, of_points));
         }
     }
-    let ends = (&mut values, &mut writer);
-    let stores = outputs(draft, &mut work, pipeline, points, reader, ends)?;
+    let stores = outputs(
+        draft,
+        &mut work,
+        pipeline,
+        points,
+        reader,
+        &mut values,
+        &mut writer,
+    )?;
     let mut assignments = Vec::new();
     for (reg, value) in sets {
         let value = writer.write(draft, &values, reader, &mut work, value)?;
         assignments.push((reg, value));
     }
     let assignments = at_once(assignments)?;
-    let kept = kept(columns, &stores, (&assignments, &staged));
-    let stores = store(draft, pipeline, stores, (plane, frame));
+    let kept = kept(columns, &stores, &assignments, &staged);
+    let stores = store(draft, pipeline, stores, plane, frame);
     let is_early = |(id, _): &&(FnId, Vec<Operand>)| early.contains(id);
     let values = staged.iter().filter(is_early).flat_map(|(_, of)| of);
     let [ahead, work] = part(work, registers(values).collect());
@@ -214,7 +221,8 @@ pub(super) fn compute(
 fn kept(
     columns: &BTreeSet<Reg>,
     stores: &Stores,
-    (assignments, staged): (&[Stmt], &[(FnId, Vec<Operand>)]),
+    assignments: &[Stmt],
+    staged: &[(FnId, Vec<Operand>)],
 ) -> BTreeSet<Reg> {
     let staged = staged.iter().flat_map(|(_, values)| values);
     let stored = stores
@@ -240,12 +248,14 @@ pub(super) fn registers<'a>(
     })
 }
 
-/// The values of a delayed function at one point in this iteration: its partial sums, or itself.
-/// Tells `values` what is complete and what older planes hold, and `sets` what moves on.
+/// The values of a delayed function at one point in this iteration: its partial sums, or itself. Gives `values` the
+/// complete ones and those of older planes, and `sets` the ones that move on.
 fn advance(
     draft: &mut Draft<'_>,
     axis: usize,
-    (id, delayed, point): (FnId, &Delayed, i32),
+    id: FnId,
+    delayed: &Delayed,
+    point: i32,
     values: &mut Values<'_>,
     sets: &mut Vec<(Reg, ValueId)>,
 ) -> Result<Vec<ValueId>, Refusal> {
@@ -258,14 +268,9 @@ fn advance(
     };
     let source = place(delayed.source);
     let sums = match (&function.def, delayed.placement) {
-        (Def::Sum(terms), Placement::Carried(_)) => carry(
-            values,
-            axis,
-            delayed,
-            terms,
-            (&function.name, source),
-            &queue,
-        )?,
+        (Def::Sum(terms), Placement::Carried(_)) => {
+            carry(values, axis, delayed, terms, &function.name, source, &queue)?
+        }
         _ => vec![values.define(id, source)?],
     };
     for (reg, value) in queue.sums.iter().zip(&sums).rev() {
@@ -315,7 +320,8 @@ fn carry(
     axis: usize,
     delayed: &Delayed,
     terms: &[SumTerm],
-    (name, source): (&str, [i32; 3]),
+    name: &str,
+    source: [i32; 3],
     queue: &Queue,
 ) -> Result<Vec<ValueId>, Refusal> {
     let mut sums = Vec::new();
@@ -348,7 +354,8 @@ fn outputs(
     pipeline: &Pipeline,
     points: u32,
     reader: &mut dyn Reader,
-    (values, writer): (&mut Values<'_>, &mut Writer),
+    values: &mut Values<'_>,
+    writer: &mut Writer,
 ) -> Result<Stores, Refusal> {
     let mut stores = Stores::new();
     for (buffer, id, lag) in &pipeline.outputs {
@@ -385,7 +392,8 @@ fn store(
     draft: &mut Draft<'_>,
     pipeline: &Pipeline,
     stores: Stores,
-    (plane, frame): (IntVar, Frame),
+    plane: IntVar,
+    frame: Frame,
 ) -> Vec<(i32, Vec<Stmt>)> {
     let axis = pipeline.axis;
     let extend = draft.context.launch.extend.map(i64::from);
@@ -411,7 +419,7 @@ fn store(
         at[axis] = Index::Var(target);
         let cell = draft.cell("cell");
         let mut inner = vec![Stmt::Cell { cell, at }];
-        inner.extend(store_points(draft, (frame.x, cell), &points, extend[0]));
+        inner.extend(store_points(draft, frame.x, cell, &points, extend[0]));
         let stores = Stmt::If {
             conditions,
             body: inner,
@@ -425,7 +433,8 @@ fn store(
 /// end of a row.
 fn store_points(
     draft: &Draft<'_>,
-    (x, cell): (IntVar, CellVar),
+    x: IntVar,
+    cell: CellVar,
     points: &BTreeMap<i32, Vec<(String, Operand)>>,
     extend: i64,
 ) -> Vec<Stmt> {

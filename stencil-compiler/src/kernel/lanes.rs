@@ -1,9 +1,8 @@
-//! What the threads of a warp touch at once in shared memory: how many rounds it takes.
+//! The accesses of a warp to shared memory: the number of rounds that each takes.
 //!
-//! Shared memory has banks of four bytes and gives a word of each in a round; threads that want
-//! different words of one bank wait for each other, and wide values are served to a part of the warp at a
-//! time. Counted for the first warp of the first block: positions of others differ by what all their threads
-//! have in common.
+//! Shared memory has banks of four bytes and gives a word of each in a round; threads that want different words of one
+//! bank wait for each other, and wide values are served to a part of the warp at a time. Counted for the first warp of
+//! the first block: positions of others differ by an offset that all their threads have in common.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,15 +16,15 @@ const BANKS: i64 = 32;
 /// Bytes of a word of a bank.
 const WORD: i64 = 4;
 
-/// Integer variables of a kernel by what they are.
+/// Integer variables of a kernel by their definitions.
 pub(super) struct Lanes<'k> {
     kernel: &'k Kernel,
     ints: BTreeMap<IntVar, &'k Index>,
     /// Positions of the threads of the first warp.
     warp: Vec<[i64; 3]>,
-    /// What variables are in each of these threads.
+    /// The values of variables in each of these threads.
     values: RefCell<BTreeMap<IntVar, Rc<[i64]>>>,
-    /// Rounds of reads and writes of so many values, by the variable that says where.
+    /// Rounds of reads and writes of this many values, by the variable that gives the position.
     rounds: RefCell<BTreeMap<(IntVar, usize), u64>>,
 }
 
@@ -52,13 +51,13 @@ impl<'k> Lanes<'k> {
         }
     }
 
-    /// What an integer variable is.
+    /// The definition of an integer variable.
     pub(super) fn int(&self, var: IntVar) -> Option<&'k Index> {
         self.ints.get(&var).copied()
     }
 
-    /// Rounds in which shared memory serves a warp whose threads each read or write so many values, beginning
-    /// at a variable and the same distance from it.
+    /// Rounds in which shared memory serves a warp whose threads each read or write this many values, beginning at a
+    /// variable and the same distance from it.
     pub(super) fn rounds(&self, base: IntVar, values: usize) -> u64 {
         let known = self.rounds.borrow().get(&(base, values)).copied();
         known.unwrap_or_else(|| {
@@ -85,7 +84,7 @@ impl<'k> Lanes<'k> {
         first.chunks(at_once).map(rounds).sum()
     }
 
-    /// What a variable is in each thread.
+    /// The value of a variable in each thread.
     fn of_variable(&self, var: IntVar) -> Rc<[i64]> {
         let known = self.values.borrow().get(&var).cloned();
         known.unwrap_or_else(|| {
@@ -98,7 +97,7 @@ impl<'k> Lanes<'k> {
         })
     }
 
-    /// A position in each thread, but for what is the same in all of them.
+    /// A position in each thread, up to an offset that is the same in all of them.
     fn of(&self, index: &Index) -> Vec<i64> {
         let each = |of: &Index, f: &dyn Fn(i64) -> i64| -> Vec<i64> {
             let of = self.of(of).into_iter();
@@ -136,7 +135,7 @@ fn warp(kernel: &Kernel) -> impl Iterator<Item = [i64; 3]> + use<> {
 mod tests {
     use crate::kernel::text::parse;
 
-    /// Rounds of a read of so many values by a block of threads whose rows lie so far apart.
+    /// Rounds of a read of this many values by a block of threads whose rows lie this far apart.
     fn rounds(threads: [u32; 2], pitch: u32, values: u32, value_bytes: u32) -> u64 {
         let [x, y] = threads;
         let read = match values {
@@ -177,7 +176,7 @@ mod tests {
         assert_eq!(rounds([32, 4], 72, 2, 4), 2);
         assert_eq!(rounds([32, 4], 40, 1, 8), 2);
         assert_eq!(rounds([32, 4], 72, 2, 8), 4);
-        // Two rows of eight threads with two words each: those of a half overlap by half.
+        // Two rows of eight threads with two words each: the rows of a half overlap by half.
         assert_eq!(rounds([8, 4], 24, 2, 4), 4);
     }
 }

@@ -8,11 +8,11 @@ use crate::expr::{Lit, Real};
 use crate::schedule::{Coefficients, LaunchKind};
 
 impl Kernel {
-    /// The kernel of a run with these constants, which are literals if coefficients are to be; others stay uniforms.
+    /// The kernel of a run with these constants, which become literals if `coefficients` says so; others stay uniforms.
     ///
     /// A literal is the value of the uniform, rounded once: no bit of a result changes. Negative zeros, infinities and
-    /// what is no number stay uniforms, as not every compiler reads them back. So does everything in kernels over rows: a
-    /// program of the processor is compiled before a run.
+    /// NaN stay uniforms, as not every compiler reads them back. So does everything in kernels over rows: a program of
+    /// the processor is compiled before a run.
     pub fn of_run(mut self, coefficients: Coefficients, constants: &Constants) -> Self {
         if coefficients == Coefficients::Parameter || self.launch.kind == LaunchKind::Rows {
             return self;
@@ -39,7 +39,7 @@ impl Kernel {
     }
 }
 
-/// A value as a literal of a kernel with values of so many bytes.
+/// A value as a literal of a kernel with values of this many bytes.
 fn literal(value: f64, value_bytes: usize) -> Option<Operand> {
     let value = match value_bytes == Precision::F32.bytes() {
         true => f32::from_f64(value).to_f64(),

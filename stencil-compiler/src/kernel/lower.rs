@@ -11,26 +11,25 @@ use crate::plan::{Launch, Place, Plan};
 use crate::schedule::strategies::{self, BLOCKS, Strategy};
 use crate::schedule::{Blame, LaunchKind, Layout, Placement, Refusal};
 
-/// What a blocking strategy lowers.
+/// The input of a blocking strategy.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The discrete problem.
     pub algorithm: &'a Algorithm,
     /// The plan that the launch belongs to.
     pub plan: &'a Plan,
-    /// What is to be computed.
+    /// The launch to lower.
     pub launch: &'a Launch,
     /// Bytes of a value.
     pub value_bytes: usize,
-    /// What runs its blocks.
+    /// The multiprocessor that runs its blocks.
     pub multiprocessor: &'a Multiprocessor,
 }
 
 /// Lowers one launch of a plan by its blocking strategy.
 ///
 /// # Errors
-/// Where there is no such launch or strategy, or the strategy cannot serve the launch; the
-/// message says why.
+/// If there is no such launch or strategy, or the strategy cannot serve the launch; the message says why.
 pub fn lower(
     algorithm: &Algorithm,
     plan: &Plan,
@@ -86,7 +85,7 @@ fn check_boxes(kernel: &Kernel, plan: &Plan) -> Result<(), Refusal> {
 
 /// Rows and copies are of values that follow each other.
 fn refuse_layout(strategy: &Strategy, kernel: &Kernel, layout: Layout) -> Result<(), Refusal> {
-    let Some(buffer) = kernel.not_apart().find(|buffer| !buffer.in_rows()) else {
+    let Some(buffer) = kernel.contiguous().find(|buffer| !buffer.in_rows()) else {
         return Ok(());
     };
     let why = match buffer.surface {
@@ -124,7 +123,7 @@ impl<'a> Context<'a> {
         strategies::find(&blocking.strategy).map_or(0, |strategy| strategy.param(blocking, name))
     }
 
-    /// Where a kernel reads a cell along an axis: at the other end, if the launch wraps that axis.
+    /// The cell that a kernel reads along an axis: at the other end, if the launch wraps that axis.
     pub(super) fn wrapped(&self, at: Index, axis: usize) -> Index {
         match self.launch.wrapped[axis] {
             true => Index::Wrap(Box::new(at), axis),
@@ -163,7 +162,7 @@ pub(super) struct Draft<'a> {
     pub(super) kernel: Kernel,
     names: BTreeMap<String, u32>,
     uniforms: BTreeMap<UniformId, u32>,
-    /// What registers are made for at present.
+    /// The grid function that new registers belong to.
     origin: Option<FnId>,
 }
 
@@ -275,7 +274,7 @@ impl<'a> Draft<'a> {
         reg
     }
 
-    /// Says for which grid function registers are made from now on; returns what was said before.
+    /// Sets the grid function that new registers belong to; returns the one before.
     pub(super) fn computes(&mut self, of: Option<FnId>) -> Option<FnId> {
         std::mem::replace(&mut self.origin, of)
     }
@@ -328,7 +327,7 @@ pub(super) fn add(a: Offset, b: Offset) -> Offset {
     [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
 }
 
-/// How threads cover a launch's region.
+/// The cover of a launch's region by threads.
 ///
 /// # Errors
 /// If more blocks are to fit on a multiprocessor than it can hold.

@@ -58,7 +58,7 @@ pub struct Kernel {
     pub dimension: usize,
     /// Bytes of a value: asynchronous copies move [`COPY_BYTES`](crate::schedule::COPY_BYTES), so widths depend on it.
     pub value_bytes: usize,
-    /// How threads cover the patch.
+    /// The cover of the patch by threads.
     pub launch: Launch,
     /// Arrays in global memory, in the order of parameters.
     pub buffers: Vec<Buffer>,
@@ -82,7 +82,7 @@ pub struct Kernel {
     pub body: Vec<Stmt>,
 }
 
-/// How threads cover the region `-extend .. n + extend` of a patch of n cells along each axis.
+/// The cover of the region `-extend .. n + extend` of a patch of n cells along each axis by threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launch {
     /// Rows, of which [`Index::Thread`] along x counts the cells, or blocks of threads.
@@ -106,30 +106,30 @@ pub struct Launch {
 pub struct Buffer {
     /// Its name in the plan.
     pub name: String,
-    /// What the kernel does with it.
+    /// The use that the kernel makes of it.
     pub mode: Mode,
     /// Cells beyond the interior that may be accessed along x, y, z.
     pub halo: [u32; 3],
-    /// Where its values are, if those of other buffers lie between them.
+    /// The place of its values, if those of other buffers lie between them.
     pub beside: Option<Place>,
-    /// Is it a surface? It has no addresses: cells are read and written one by one, by their places along the
-    /// axes. What a launch has written to it is not to be read before the launch has ended.
+    /// Is it a surface? It has no addresses: cells are read and written one by one, by their places along the axes.
+    /// Values that a launch has written to it may not be read before the launch has ended.
     pub surface: bool,
 }
 
 impl Buffer {
     /// Values from one cell to the next.
-    pub fn apart(&self) -> usize {
+    pub fn cell_stride(&self) -> usize {
         self.beside.map_or(1, |place| place.of)
     }
 
     /// Do its values follow each other in memory along x?
     pub fn in_rows(&self) -> bool {
-        self.apart() == 1 && !self.surface
+        self.cell_stride() == 1 && !self.surface
     }
 }
 
-/// What a kernel does with a buffer.
+/// The use that a kernel makes of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
     /// Only reads.
@@ -156,7 +156,7 @@ pub struct SharedArray {
 pub struct BarrierArray {
     /// Its name.
     pub name: String,
-    /// How many barriers.
+    /// The number of barriers.
     pub slots: u32,
     /// Arrivals that complete a phase.
     pub arrivals: u32,
@@ -232,8 +232,8 @@ pub enum Index {
     Min(Box<Index>, Box<Index>),
     /// Remainder by the interior cells along an axis, for a value from -n to 2 n - 1.
     Wrap(Box<Index>, usize),
-    /// Where the cell with this number is along an axis. The cells of the region are numbered from 0 along
-    /// x, then y, then z; behind the last of them the slowest axis goes on.
+    /// The coordinate along an axis of the cell with this number. The cells of the region are numbered from 0 along x,
+    /// then y, then z; behind the last of them the slowest axis goes on.
     Numbered(Box<Index>, usize),
 }
 
@@ -242,13 +242,13 @@ pub enum Index {
 pub struct Condition {
     /// Left side.
     pub left: Index,
-    /// How they compare.
+    /// Their relation.
     pub relation: Relation,
     /// Right side.
     pub right: Index,
 }
 
-/// How two integers compare.
+/// The relation of two integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// `<`
@@ -264,14 +264,14 @@ pub enum Stmt {
     Note(String),
     /// Defines an integer variable (or, inside a loop, redefines it each iteration).
     Int {
-        /// Which.
+        /// The variable.
         var: IntVar,
         /// Its value.
         value: Index,
     },
     /// Defines a cell by its coordinates; interior cells count from 0 along each axis.
     Cell {
-        /// Which.
+        /// The cell.
         cell: CellVar,
         /// Coordinates along x, y, z.
         at: [Index; 3],
@@ -282,7 +282,7 @@ pub enum Stmt {
         reg: Reg,
         /// The operation.
         op: Op,
-        /// As many as the operation takes.
+        /// The arguments, as many as the operation takes.
         args: Vec<Operand>,
     },
     /// Assigns a queue register.
@@ -294,31 +294,31 @@ pub enum Stmt {
     },
     /// Reads a cell of a buffer at a constant offset.
     Load {
-        /// Where the value goes.
+        /// The register that receives the value.
         reg: Reg,
-        /// From which buffer.
+        /// The buffer.
         buffer: BufferId,
-        /// Which cell.
+        /// The cell.
         cell: CellVar,
         /// Offset from it along x, y, z.
         offset: [i32; 3],
     },
     /// Writes consecutive cells of a buffer along x (1, 2 or 4; x of the first is a multiple of it).
     Store {
-        /// To which buffer.
+        /// The buffer.
         buffer: BufferId,
-        /// Which cell.
+        /// The cell.
         cell: CellVar,
         /// Offset of the first from it along x, y, z.
         offset: [i32; 3],
-        /// What is written.
+        /// The values to write.
         values: Vec<Operand>,
     },
     /// Reads consecutive values of a shared array (1, 2 or 4; the start is a multiple of it).
     LoadShared {
-        /// Where the values go.
+        /// The registers that receive the values.
         regs: Vec<Reg>,
-        /// From which array.
+        /// The array.
         array: SharedId,
         /// Integer variable with the index of a first value.
         base: IntVar,
@@ -327,22 +327,22 @@ pub enum Stmt {
     },
     /// Writes consecutive values of a shared array (1, 2 or 4; the start is a multiple of it).
     StoreShared {
-        /// To which array.
+        /// The array.
         array: SharedId,
         /// Integer variable with the index of a first value.
         base: IntVar,
         /// Constant added to it.
         offset: i32,
-        /// What is written.
+        /// The values to write.
         values: Vec<Operand>,
     },
     /// Starts an asynchronous copy of [`COPY_BYTES`](crate::schedule::COPY_BYTES) from global to shared memory.
     Copy {
-        /// To which array.
+        /// The array.
         array: SharedId,
         /// Index of the first value, a multiple of the values copied.
         to: Index,
-        /// From which buffer.
+        /// The buffer.
         buffer: BufferId,
         /// Coordinates of the first cell; x is a multiple of the values copied.
         from: [Index; 3],
@@ -351,30 +351,30 @@ pub enum Stmt {
     ArriveCopies {
         /// The array of barriers.
         barrier: BarrierId,
-        /// Which of them.
+        /// The barrier among them.
         slot: Index,
     },
     /// The warp arrives on a barrier, once, after all its threads came here.
     Arrive {
         /// The array of barriers.
         barrier: BarrierId,
-        /// Which of them.
+        /// The barrier among them.
         slot: Index,
     },
-    /// Starts an asynchronous copy of a box of the same cells of some buffers from global to shared memory,
-    /// whose rows then lie one behind the other, all of a buffer before those of the next. It counts in bytes
-    /// on the present phase of a barrier, however much of the box is outside of the buffers: such values
-    /// are nobody's, and must not be used.
+    /// Starts an asynchronous copy of a box of the same cells of some buffers from global to shared memory, whose rows
+    /// then lie one behind the other, all of a buffer before those of the next. It counts in bytes on the present phase
+    /// of a barrier, however much of the box is outside of the buffers: such values are undefined, and must not be
+    /// used.
     ///
     /// The buffers are equally far apart in memory ([`Plan::series`](crate::plan::Plan::series)). Rows are a
     /// multiple of [`COPY_BYTES`](crate::schedule::COPY_BYTES), and each box of the same buffers has the same extent, which is at most
     /// [`MOST_BOX`] along each axis, and as many buffers. One thread starts a box for its block.
     CopyBox {
-        /// To which array.
+        /// The array.
         array: SharedId,
         /// Index of the first value, which begins on [`BOX_ALIGNMENT`].
         to: Index,
-        /// From which buffers, in their order in memory.
+        /// The buffers, in their order in memory.
         buffers: Vec<BufferId>,
         /// Coordinates of the first cell; x is a multiple of the values of [`COPY_BYTES`](crate::schedule::COPY_BYTES).
         from: [Index; 3],
@@ -382,16 +382,16 @@ pub enum Stmt {
         extent: [u32; 3],
         /// The array of barriers.
         barrier: BarrierId,
-        /// Which of them.
+        /// The barrier among them.
         slot: Index,
     },
     /// The present phase of a barrier awaits this many bytes of boxes more.
     Expect {
         /// The array of barriers.
         barrier: BarrierId,
-        /// Which of them.
+        /// The barrier among them.
         slot: Index,
-        /// Bytes, those of parts outside of a buffer included.
+        /// Bytes, including those of parts outside of a buffer.
         bytes: u32,
         /// Does the thread arrive as well, once and after that?
         arrives: bool,
@@ -401,7 +401,7 @@ pub enum Stmt {
     Wait {
         /// The array of barriers.
         barrier: BarrierId,
-        /// Which of them.
+        /// The barrier among them.
         slot: Index,
         /// 0 or 1.
         parity: Index,

@@ -1,11 +1,11 @@
-//! What queues are set to when an iteration is done. All of it holds what registers were in the iteration, so none may be
-//! set before another one is set to it.
+//! The assignments of queues at the end of an iteration. All of them read the values of the iteration, so no register
+//! may be set before another one is set to it.
 
 use std::collections::BTreeSet;
 
 use super::{Operand, Reg, Stmt};
 
-/// Statements that set registers as if all were set at once, in the order that is given where it is one.
+/// Statements that set registers as if all were set at once, in the given order if that is one.
 ///
 /// # Errors
 /// If registers exchange their values, for which there is no order.
@@ -25,7 +25,7 @@ pub(super) fn at_once(mut moves: Vec<(Reg, Operand)>) -> Result<Vec<Stmt>, Strin
     Ok(out)
 }
 
-/// A register that is read by a statement which follows the one that sets it, with nothing but such statements between.
+/// A register that is read by a statement after the one that sets it, with nothing but such statements between.
 pub(super) fn read_late(body: &[Stmt]) -> Option<Reg> {
     let mut set = BTreeSet::new();
     body.iter().find_map(|stmt| match stmt {

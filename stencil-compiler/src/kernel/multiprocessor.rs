@@ -1,6 +1,6 @@
-//! Limits of what runs the blocks of a kernel.
+//! Limits of the device that runs the blocks of a kernel.
 
-/// What a multiprocessor has for the blocks that it holds at once.
+/// The resources of a multiprocessor for the blocks that it holds at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Multiprocessor {
     /// Registers of four bytes.
@@ -16,7 +16,7 @@ pub struct Multiprocessor {
 }
 
 impl Multiprocessor {
-    /// That of the newest card that is modelled, which kernels are lowered for where no card is named.
+    /// The multiprocessor of the newest modelled card, which kernels are lowered for if no card is named.
     pub const NEWEST: Self = Multiprocessor {
         registers: 65_536,
         shared_bytes: 228 << 10,

@@ -1,11 +1,10 @@
 //! Orders straight-line code so that few values are alive at once. Operations are pure, so their
 //! order changes no bit.
 //!
-//! A list schedule: what frees as many registers as it takes comes at once. Otherwise on marches
-//! what lets another statement follow soonest, the later of equals: of the rules tried this one
-//! left the device compiler the fewest registers and no spills. On rows the next one of a walk
-//! from the results, the largest first: so what many results share is computed where its operands
-//! are at hand, and kept instead of them.
+//! A list schedule: a statement that frees as many registers as it takes comes at once. Otherwise, on marches, the one
+//! that lets another statement follow soonest, the later of equals: of the rules tried this one left the device
+//! compiler the fewest registers and no spills. On rows the next one of a walk from the results, the largest first: so
+//! values that many results share are computed where their operands are at hand, and kept instead of them.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,8 +24,7 @@ pub(super) fn order_from(statements: Vec<Stmt>, results: &[Reg]) -> Vec<Stmt> {
     schedule(walk(statements, results), &kept, |block| block.first())
 }
 
-/// Parts loads and operations into those that `results` are computed from and the others, each in
-/// the order given.
+/// Splits loads and operations into those that `results` are computed from and the others, each in the order given.
 pub(super) fn part(statements: Vec<Stmt>, results: BTreeSet<Reg>) -> [Vec<Stmt>; 2] {
     let mut needed = results;
     let mut parts = [Vec::new(), Vec::new()];
@@ -99,10 +97,10 @@ fn walk(statements: Vec<Stmt>, results: &[Reg]) -> Vec<Stmt> {
     pick(statements, order)
 }
 
-/// Statements that are not placed yet. What is asked of them is kept up to date as others are
-/// placed, since kernels have thousands.
+/// Statements that are not placed yet. Their properties are kept up to date as others are placed, since kernels have
+/// thousands.
 struct Block {
-    /// Registers that each statement reads and may free, those it reads at all, those it defines.
+    /// For each statement, the registers that it reads and may free, all that it reads, and those that it defines.
     frees: Vec<usize>,
     reads: Vec<Vec<usize>>,
     writes: Vec<Vec<usize>>,
@@ -112,9 +110,9 @@ struct Block {
     makers: Vec<Option<usize>>,
     /// Registers that are read later.
     kept: Vec<bool>,
-    /// How many operands of each statement are not defined yet.
+    /// The number of operands of each statement that are not defined yet.
     missing: Vec<usize>,
-    /// How many operands the readiest reader of each statement still misses.
+    /// The number of operands that the readiest reader of each statement still misses.
     wait: Vec<usize>,
     /// Statements whose operands are defined: in order, by how long they wait, and those of them
     /// that leave no more registers alive than before.
@@ -165,7 +163,7 @@ impl Block {
         block
     }
 
-    /// What is ready and free before anything is placed.
+    /// The ready and free statements before anything is placed.
     fn start(&mut self, statements: &[Stmt]) {
         for (at, stmt) in statements.iter().enumerate() {
             let readers = self.writes[at].iter().flat_map(|reg| &self.readers[*reg]);
@@ -241,7 +239,7 @@ impl Block {
         }
     }
 
-    /// Says to those that define what a statement reads how many operands it still misses.
+    /// Tells the definitions of a statement's operands how many of these it still misses.
     fn hasten(&mut self, reader: usize) {
         let missing = self.missing[reader];
         for reg in &self.reads[reader] {

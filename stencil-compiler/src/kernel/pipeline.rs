@@ -1,13 +1,12 @@
 //! The march as a software pipeline: lags, windows and first iterations of all grid functions of
 //! a launch, computed before any code exists.
 //!
-//! In iteration p a function of lag l is evaluated on plane p + l. Inline functions are evaluated
-//! wherever they are needed. A *register* function is evaluated once, in its own column, on the
-//! newest plane it can be. A *carried* sum takes the terms of its source plane s in iteration p:
-//! a term at offset o goes to the output on plane p + s - o, so the sum completes with lag
-//! s - o_max. The source is plane p, or plane p + o_max for a sum that is carried *ahead*; no newer
-//! than what its terms are made of. Both then stay for as many planes as their consumers lag behind. A *shared* function
-//! is evaluated on the newest plane it can be, on the tile and the rim that neighbours read, and is
+//! In iteration p a function of lag l is evaluated on plane p + l. Inline functions are evaluated wherever they are
+//! needed. A *register* function is evaluated once, in its own column, on the newest plane it can be. A *carried* sum
+//! takes the terms of its source plane s in iteration p: a term at offset o goes to the output on plane p + s - o, so
+//! the sum completes with lag s - o_max. The source is plane p, or plane p + o_max for a sum that is carried *ahead*;
+//! no newer than those of its terms' operands. Both then stay for as many planes as their consumers lag behind. A
+//! *shared* function is evaluated on the newest plane it can be, on the tile and the rim that neighbours read, and is
 //! read from the iteration after: one barrier an iteration stands between.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +25,7 @@ pub struct Pipeline {
     pub axis: usize,
     /// Functions that ride along, in order of definition.
     pub delayed: BTreeMap<FnId, Delayed>,
-    /// What is read of the shared ones among them.
+    /// The reads of the shared ones among them.
     pub staged: BTreeMap<FnId, Staged>,
     /// Outputs with the lag at which each is stored.
     pub outputs: Vec<(String, FnId, i32)>,
@@ -48,7 +47,7 @@ pub struct Delayed {
     pub low: i32,
     /// Largest offset of its terms along the march (0 if it is not carried).
     pub high: i32,
-    /// Older planes that consumers still read, of a shared function those in registers.
+    /// Older planes that consumers still read; for a shared function, those in registers.
     pub window: i32,
     /// First iteration whose completed value is needed, counted from the first output plane.
     pub first: i32,
@@ -56,7 +55,7 @@ pub struct Delayed {
     pub follows: bool,
 }
 
-/// What is read of a shared function.
+/// The reads of a shared function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Staged {
     /// The lags of its planes that are read from shared memory.
@@ -75,15 +74,15 @@ impl Delayed {
 }
 
 impl Staged {
-    /// Planes that are kept in shared memory of a function that is evaluated at this lag: those that
-    /// are read, and the one that is evaluated.
+    /// Planes of a function evaluated at this lag that are kept in shared memory: those that are read, and the one that
+    /// is evaluated.
     pub fn planes(&self, source: i32) -> u32 {
         let oldest = self.lags.first().copied().unwrap_or(source);
         source.abs_diff(oldest) + 1
     }
 
-    /// Leaves to registers what is read at several planes of the own column, and nothing where they are
-    /// not to ride there. Returns how many older planes do.
+    /// Leaves reads at several planes of the own column to registers, and none if they are not to ride there. Returns
+    /// the number of older planes that do.
     fn settle(&mut self, source: i32, column: bool) -> i32 {
         if !column || self.own.len() < 2 {
             self.lags.append(&mut self.own);
@@ -107,8 +106,7 @@ impl Pipeline {
 /// Computes the pipeline of a launch for threads of `points` cells along x.
 ///
 /// # Errors
-/// Where a placement cannot be served: a carried function that is no sum, or one that is read
-/// beyond its own column.
+/// If a placement cannot be served: a carried function that is not a sum, or one that is read beyond its own column.
 pub fn analyze(context: &Context<'_>, points: i32) -> Result<Pipeline, Refusal> {
     let axis = context.algorithm.slowest_axis();
     let placed = context.placed()?;
@@ -369,8 +367,8 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// What delayed functions read, consumers first, so that windows and first iterations are
-    /// settled when a function's turn comes.
+    /// The reads of delayed functions, consumers first, so that windows and first iterations are settled when a
+    /// function's turn comes.
     fn delayed_sources(&mut self) -> Result<(), Refusal> {
         let ids: Vec<FnId> = self.delayed.keys().rev().copied().collect();
         for id in ids {
@@ -388,7 +386,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// What a function reads that is evaluated in its own column, from an iteration on.
+    /// The reads of a function that is evaluated in its own column, from an iteration on.
     fn own_sources(&mut self, id: FnId, delayed: Delayed, first: i32) -> Result<(), Refusal> {
         for point in 0..self.points {
             for access in self.context.algorithm.function(id).def.accesses() {
@@ -407,7 +405,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// What a function reads that is evaluated on the tile and its rim, for reads from an iteration on.
+    /// The reads of a function that is evaluated on the tile and its rim, for readers from an iteration on.
     fn shared_sources(&mut self, id: FnId, delayed: Delayed, first: i32) -> Result<(), Refusal> {
         let staged = self.staged.entry(id).or_default();
         let places = staged.rim.places(self.points);

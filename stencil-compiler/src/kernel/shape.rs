@@ -1,4 +1,4 @@
-//! What a kernel is known by from outside: its blocks, its shared memory, and the buffers that copies are of.
+//! The outside of a kernel: its blocks, its shared memory, and the buffers that it copies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,9 +20,8 @@ impl Kernel {
         [0, 1, 2].map(|axis| along(region[axis], tile[axis]))
     }
 
-    /// Buffers whose values must follow each other along x: those of kernels over rows, and those that copies
-    /// are of.
-    pub fn not_apart(&self) -> impl Iterator<Item = &Buffer> {
+    /// Buffers whose values must follow each other along x: those of kernels over rows, and those that are copied.
+    pub fn contiguous(&self) -> impl Iterator<Item = &Buffer> {
         fn find(body: &[Stmt], copied: &mut BTreeSet<BufferId>) {
             for stmt in body {
                 match stmt {

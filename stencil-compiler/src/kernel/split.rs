@@ -8,18 +8,18 @@ use super::Kernel;
 pub struct BlockBox {
     /// The first block along x, y, z.
     pub first: [usize; 3],
-    /// How many blocks there are along x, y, z.
+    /// The number of blocks along x, y, z.
     pub blocks: [usize; 3],
 }
 
 impl BlockBox {
-    /// How many blocks it has.
+    /// The number of its blocks.
     pub fn count(&self) -> usize {
         self.blocks.iter().product()
     }
 }
 
-/// A patch in two parts: what does not depend on ghost cells, and all else.
+/// A patch in two parts: the cells that do not depend on ghost cells, and the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Split {
     /// Blocks that compute no cell of the rim, if there are any.
@@ -29,7 +29,7 @@ pub struct Split {
 }
 
 impl Kernel {
-    /// All blocks for a patch of so many cells.
+    /// All blocks for a patch of this many cells.
     ///
     /// ```
     /// # use stencil_compiler::kernel::text::parse;

@@ -1,8 +1,8 @@
-//! What planes around a chunk are needed for. In the iterations before its first plane and behind its last one, sums that
-//! ride along take some terms, and older planes are stored; all else of an iteration is for outputs that another block has.
+//! The work on planes around a chunk. In the iterations before its first plane and behind its last one, sums that ride
+//! along take some terms, and older planes are stored; all else of an iteration is for outputs that another block has.
 //!
-//! On which planes a value is needed follows from the stores, against the order of evaluation: an operand is needed where
-//! one of its readers is, and what a queue is set to where the next iteration reads it. Dropping what is not needed changes
+//! The planes on which a value is needed follow from the stores, against the order of evaluation: an operand is needed
+//! where one of its readers is, and the value of a queue where the next iteration reads it. Dropping the rest changes
 //! no bit that is stored.
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// Where an output of this lag is stored.
+    /// The iterations in which an output of this lag is stored.
     fn of_store(lag: i32) -> Span {
         Span {
             first: -lag,
@@ -38,7 +38,7 @@ impl Span {
         other.first <= self.first && self.last <= other.last
     }
 
-    /// Where something is needed that the next iteration reads.
+    /// The iterations in which a value is needed that the next iteration reads.
     fn before(self) -> Span {
         Span {
             first: self.first - 1,
@@ -47,14 +47,14 @@ impl Span {
     }
 }
 
-/// Where the values of an iteration are needed.
+/// The iterations in which the values of an iteration are needed.
 pub(super) struct Needs {
     of: BTreeMap<Reg, Span>,
 }
 
 impl Needs {
-    /// Of an iteration, of which there are so many; `None` if that does not settle, as for a value that is made of itself
-    /// an iteration before.
+    /// The needs of an iteration out of `all`; `None` if they do not settle, as for a value that is made of itself an
+    /// iteration before.
     pub(super) fn new(computed: &Computed, all: Span) -> Option<Self> {
         let mut needs = Needs {
             of: BTreeMap::new(),
@@ -86,7 +86,7 @@ impl Needs {
         None
     }
 
-    /// Where most of the work is needed that is not needed in all iterations; `None` if all work is.
+    /// The iterations in which most of the work is needed that is not needed in all; `None` if all work is.
     pub(super) fn core(&self, computed: &Computed, all: Span) -> Option<Span> {
         let operations = computed.ahead.iter().chain(&computed.operations);
         let mut work: BTreeMap<Span, u64> = BTreeMap::new();
@@ -105,7 +105,7 @@ impl Needs {
         (spared(most) > 0).then_some(most)
     }
 
-    /// An iteration before the core, or behind it: what is needed there alone.
+    /// An iteration before the core, or behind it, with the work that is needed there alone.
     pub(super) fn around(&self, computed: &Computed, wanted: impl Fn(Span) -> bool) -> Computed {
         let is_wanted = |span: Option<Span>| span.is_some_and(&wanted);
         let operations = |all: &[Stmt]| -> Vec<Stmt> {
@@ -132,7 +132,7 @@ impl Needs {
         }
     }
 
-    /// The operands of a load or an operation are needed where what it defines is.
+    /// The operands of a load or an operation are needed where its results are.
     fn follow(&mut self, stmt: &Stmt) {
         if let Some(span) = self.span(stmt) {
             self.widen(operands(stmt), span);
@@ -145,7 +145,7 @@ impl Needs {
         spans.reduce(Span::hull)
     }
 
-    /// Where a queue has to be set, and to what.
+    /// The iterations in which a queue has to be set, and its value.
     fn of_set(&self, set: &Stmt) -> Option<(Span, Operand)> {
         match set {
             Stmt::Set { reg, value } => Some((self.of.get(reg)?.before(), *value)),

@@ -1,5 +1,5 @@
-//! Numbered values: what two grid functions compute alike is computed once. Rounding was fixed
-//! before, and nothing here changes an operation.
+//! Numbered values: common values of two grid functions are computed once. Rounding was fixed before, and nothing here
+//! changes an operation.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::schedule::Refusal;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ValueId(u32);
 
-/// What a value is.
+/// The definition of a value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
     /// A buffer at an offset from the thread's first cell.
@@ -93,7 +93,7 @@ impl<'a> Values<'a> {
         self.origins[id.0 as usize]
     }
 
-    /// Says for which grid function values are numbered from now on; returns what was said before.
+    /// Sets the grid function that new values belong to; returns the one before.
     pub(super) fn computes(&mut self, of: Option<FnId>) -> Option<FnId> {
         std::mem::replace(&mut self.origin, of)
     }
@@ -110,7 +110,7 @@ impl<'a> Values<'a> {
         id
     }
 
-    /// Says what a delayed function's value is at an offset.
+    /// Sets the value of a delayed function at an offset.
     pub(super) fn set(&mut self, of: FnId, at: Offset, value: ValueId) {
         self.at.insert((of, at), value);
     }
@@ -144,7 +144,7 @@ impl<'a> Values<'a> {
         self.number(Value::Read(of, at), &name)
     }
 
-    /// Computes a grid function at an offset from its definition; a state is what the launch reads.
+    /// Computes a grid function at an offset from its definition; a state is read by the launch.
     pub(super) fn define(&mut self, of: FnId, at: Offset) -> Result<ValueId, Refusal> {
         let outer = self.computes(Some(of));
         let value = self.defined(of, at);
@@ -206,7 +206,7 @@ impl<'a> Values<'a> {
         sum.ok_or_else(|| format!("`{name}` is an empty sum").into())
     }
 
-    /// One term of an ordered sum, its value given.
+    /// One term of an ordered sum, given its value.
     pub(super) fn term(
         &mut self,
         term: &SumTerm,
@@ -245,7 +245,7 @@ impl<'a> Values<'a> {
 
 /// Turns reads into statements, as a strategy does it.
 pub(super) trait Reader {
-    /// Emits what is needed and returns where the value is.
+    /// Emits the needed statements and returns the place of the value.
     fn read(
         &mut self,
         draft: &mut Draft<'_>,
@@ -263,7 +263,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Emits what a value needs and returns where it is.
+    /// Emits the operands of a value and returns its place.
     pub(super) fn write(
         &mut self,
         draft: &mut Draft<'_>,
@@ -282,8 +282,8 @@ impl Writer {
             Value::Register(reg) => Operand::Reg(*reg),
             Value::Read(of, at) => reader.read(draft, out, *of, *at, values.name(id))?,
             Value::Op(op, args) => {
-                // The sum so far comes before what is added to it: evaluated the other way, all
-                // terms of a long sum would be alive at once.
+                // The sum so far comes before the term that is added to it: evaluated the other way, all terms of a
+                // long sum would be alive at once.
                 let mut order: Vec<usize> = (0..args.len()).collect();
                 if *op == Op::Fma {
                     order.rotate_right(1);

@@ -1,6 +1,6 @@
-//! Words that physicists write elsewhere, and what is written here in their place: the ways out of messages.
+//! Words that physicists write elsewhere, and their counterparts here: the ways out of messages.
 
-/// Functions that the language lacks, each with what to write.
+/// Functions that the language lacks, each with its replacement.
 const FUNCTIONS: &[(&str, &str)] = &[
     ("acos", "write `atan2(sqrt(1 - a^2), a)`"),
     ("acosh", "write `log(a + sqrt(a^2 - 1))`"),
@@ -127,13 +127,13 @@ fn find(table: &[(&str, &'static str)], word: &str) -> Option<&'static str> {
     found.map(|(_, instead)| *instead)
 }
 
-/// The way out of a call of a function that there is not, where one is known.
+/// The way out of a call of an unknown function, if one is known.
 pub(super) fn function(name: &str) -> Option<String> {
     let known = find(FUNCTIONS, name).or_else(|| find(FUNCTIONS, &name.to_lowercase()));
     known.map(String::from).or_else(|| derivative(name))
 }
 
-/// The derivative that a word such as `dx`, `ddx`, `dxx`, `d2dx2` or `partial_x` means elsewhere.
+/// The derivative that a word of another language, such as `dx`, `ddx`, `dxx`, `d2dx2` or `partial_x`, means.
 fn derivative(name: &str) -> Option<String> {
     let rest = name
         .strip_prefix("partial")
@@ -182,7 +182,7 @@ pub(super) fn character(before: &str, found: char, after: &str) -> Option<String
     help.map(|(_, help)| help.to_string())
 }
 
-/// What to say of a `#`.
+/// The way out of a `#`.
 pub(super) const COMMENT: &str = "a comment begins with `//`";
 
 /// Is there a `#` in a line that begins a comment elsewhere?

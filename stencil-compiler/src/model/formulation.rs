@@ -1,10 +1,11 @@
-//! What a scheme leaves open, and the ways to settle it. Each gives other bits, so none is a matter of schedules.
+//! Choices that a scheme leaves open, and the ways to settle them. Each gives other bits, so none is a matter of
+//! schedules.
 
 use std::fmt;
 
 use super::{Arith, Mixed, Model, Scheme};
 
-/// How choices are settled that a scheme leaves open; of those that it makes there is nothing here.
+/// The settled choices of a scheme that leaves them open; it holds none that the scheme makes itself.
 ///
 /// ```
 /// use stencil_compiler::model::Formulation;
@@ -17,14 +18,14 @@ use super::{Arith, Mixed, Model, Scheme};
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Formulation {
-    /// What a derivative of a derivative means.
+    /// The meaning of a derivative of a derivative.
     pub mixed: Option<Mixed>,
-    /// Whether equations are expanded and collected.
+    /// The way in which equations are expanded and collected.
     pub arith: Option<Arith>,
 }
 
 impl Mixed {
-    /// The choice, or the one that stands where it is left open and nothing else is said.
+    /// The choice, or the default one if it is open.
     pub fn settled(self) -> Mixed {
         match self {
             Mixed::Either => Mixed::Bidiagonal,
@@ -34,7 +35,7 @@ impl Mixed {
 }
 
 impl Arith {
-    /// The choice, or the one that stands where it is left open and nothing else is said.
+    /// The choice, or the default one if it is open.
     pub fn settled(self) -> Arith {
         match self {
             Arith::Either => Arith::Collected,
@@ -49,7 +50,7 @@ impl Scheme {
         self.mixed == Mixed::Either || self.arith == Arith::Either
     }
 
-    /// All ways to settle it, the one first that stands where nothing else is said; the only one is empty where nothing is open.
+    /// All ways to settle it, the default first; a single empty one if nothing is open.
     pub fn formulations(&self) -> Vec<Formulation> {
         let mixed = Mixed::ALL.iter().map(|(_, mixed)| *mixed);
         let mixed = open(self.mixed, mixed, Mixed::settled);
@@ -65,7 +66,7 @@ impl Scheme {
         mixed.into_iter().flat_map(with).collect()
     }
 
-    /// The scheme with its open choices settled; those that it makes stay.
+    /// The scheme with its open choices settled; those that it makes itself stay.
     #[must_use]
     pub fn by(&self, formulation: Formulation) -> Scheme {
         let mixed = formulation.mixed.filter(|_| self.mixed == Mixed::Either);
@@ -77,7 +78,7 @@ impl Scheme {
         }
     }
 
-    /// Is it another one with more or less of its choices left open, and nothing else?
+    /// Does it differ from another one only in choices that either leaves open?
     pub fn settles(&self, declared: &Scheme) -> bool {
         let choice = Formulation {
             mixed: Some(self.mixed),
@@ -88,7 +89,7 @@ impl Scheme {
 }
 
 impl Model {
-    /// The model with nothing left open: its scheme is settled by a formulation, and others by what stands where nothing is said.
+    /// The model with nothing left open: its scheme is settled by a formulation, and others by the default.
     #[must_use]
     pub fn by(&self, formulation: Formulation) -> Model {
         let others = self.others.iter();
@@ -100,7 +101,7 @@ impl Model {
     }
 }
 
-/// The ways to settle a choice, the usual one first; nothing to settle where it is made.
+/// The ways to settle a choice, the default first; a single `None` if the choice is made.
 fn open<T: Copy + PartialEq>(
     choice: T,
     all: impl Iterator<Item = T>,
@@ -184,7 +185,7 @@ mod tests {
         let all = both.formulations();
         assert_eq!(all.len(), 6);
         assert_eq!(all[0].to_string(), "mixed bidiagonal arith collected");
-        // The usual one is what stands where nothing is said.
+        // The first one is the default.
         assert_eq!(both.by(all[0]), both.by(Formulation::default()));
         for formulation in all {
             let settled = both.by(formulation);

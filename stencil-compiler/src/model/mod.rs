@@ -49,7 +49,7 @@ pub struct Model {
     pub doc: Vec<String>,
     /// Number of space dimensions, 1 to 3.
     pub dimension: usize,
-    /// Number of components of its vectors: one for each dimension, or three where they are declared as `vector<3>`.
+    /// Number of components of its vectors: one for each axis, or three if they are declared as `vector<3>`.
     pub components: usize,
     /// Was the system declared `in nd`, for any number of dimensions?
     pub generic: bool,
@@ -63,17 +63,17 @@ pub struct Model {
     pub lets: Vec<Let>,
     /// One equation for each field, in the order of the fields.
     pub equations: Vec<Equation>,
-    /// What flows through faces of cells, in the order of the fields; at most one for each.
+    /// Fluxes through faces of cells, in the order of the fields; at most one for each.
     pub fluxes: Vec<Flux>,
-    /// Where values of conserved fields have to stay, which fluxes are repaired for.
+    /// The ranges of conserved fields and functions of them, which fluxes are repaired for.
     pub ranges: Vec<Range>,
-    /// The primitive variables, where the system says what they are.
+    /// The primitive variables, if the system declares them.
     pub primitives: Option<Primitives>,
-    /// What both sides of a face share, where the system says it.
+    /// The values that both sides of a face share, if the system declares them.
     pub at_face: Option<AtFace>,
-    /// What state between both sides of a face fluxes are made linear at, where the system says it.
+    /// The state between both sides of a face at which fluxes are linearized, if the system declares it.
     pub average: Option<Average>,
-    /// How fast the waves of the fluxes are, where that is known.
+    /// The speeds of the waves of the fluxes, if they are known.
     pub waves: Option<Waves>,
     /// The Riemann solvers that the system declares.
     pub solvers: Vec<RiemannSolver>,
@@ -94,23 +94,23 @@ pub struct Field {
     pub name: String,
     /// Scalar or vector (or tensor).
     pub rank: Rank,
-    /// Which components of a tensor are independent.
+    /// The independent components of a tensor.
     pub symmetry: Symmetry,
     /// The text in the unit brackets, kept as written.
     pub unit: Option<String>,
-    /// Where it was declared.
+    /// The place of its declaration.
     pub span: Span,
 }
 
-/// Which components of a tensor are independent.
+/// The independent components of a tensor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Symmetry {
-    /// All of them (and all of a scalar or vector).
+    /// All components (also of a scalar or vector).
     #[default]
     General,
-    /// `t.xy = t.yx`: those on and above the diagonal.
+    /// `t.xy = t.yx`: the components on and above the diagonal.
     Symmetric,
-    /// `t.xy = -t.yx`: those above the diagonal.
+    /// `t.xy = -t.yx`: the components above the diagonal.
     Antisymmetric,
 }
 
@@ -123,9 +123,9 @@ pub struct Source {
     pub rank: Rank,
     /// The text in the unit brackets, kept as written.
     pub unit: Option<String>,
-    /// What it is where a run gives nothing else: pointwise, of parameters, coordinates and time.
+    /// Its value unless a run gives another one: pointwise, of parameters, coordinates and time.
     pub value: Option<Term>,
-    /// Where it was declared.
+    /// The place of its declaration.
     pub span: Span,
 }
 
@@ -134,15 +134,15 @@ pub struct Source {
 pub struct Observable {
     /// Its name.
     pub name: String,
-    /// How the values of all cells become one.
+    /// The reduction of the values of all cells to one.
     pub reduction: Reduction,
     /// The scalar that is reduced.
     pub value: Term,
-    /// Where it was named.
+    /// The place of its name.
     pub span: Span,
 }
 
-/// How the values of all cells become one number.
+/// A reduction of the values of all cells to one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reduction {
     /// Their sum.
@@ -155,15 +155,15 @@ pub enum Reduction {
     Min,
 }
 
-/// A speed that limits the time step, in units of length^power over time: a scalar, of what goes in every direction, or of power 1 a vector
-/// of the speeds along each axis.
+/// A speed that limits the time step, in units of length^power over time: a scalar for one in every direction, or, of
+/// power 1, a vector of the speeds along each axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Speed {
     /// 1 for `advective`, 2 for `diffusive`, 3 for `dispersive`, 4 for `hyperdiffusive`.
     pub power: u32,
     /// The speed in a cell.
     pub value: Term,
-    /// Where it was declared.
+    /// The place of its declaration.
     pub span: Span,
 }
 
@@ -178,7 +178,7 @@ pub struct Param {
     pub bounds: Vec<(Comparison, Rational)>,
     /// The text in the unit brackets, kept as written.
     pub unit: Option<String>,
-    /// Where it was declared.
+    /// The place of its declaration.
     pub span: Span,
 }
 
@@ -200,11 +200,11 @@ pub enum Comparison {
 pub struct Let {
     /// Its name.
     pub name: String,
-    /// What it stands for.
+    /// Its value.
     pub value: Term,
-    /// The loop that it comes out of, and is no number if that did not end.
+    /// The loop that it comes out of; it is NaN if that did not end.
     pub within: Option<Iterations>,
-    /// Where it was named.
+    /// The place of its name.
     pub span: Span,
 }
 
@@ -228,29 +228,28 @@ pub struct Equation {
     pub span: Span,
 }
 
-/// `flux h -> m;`: what is conserved, and what of it flows. The scheme takes the divergence from the
-/// field's rate, as differences of fluxes through faces of cells, and the equation is the rest.
+/// `flux h -> m;`: a conserved field and its flux. The scheme subtracts the divergence from the field's rate, as
+/// differences of fluxes through faces of cells, and the equation is the rest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flux {
     /// Index into [`Model::fields`].
     pub field: usize,
-    /// What flows along each axis: one rank above the field, its first index the axis; made of
-    /// values in one point.
+    /// The flux along each axis: one rank above the field, its first index the axis; made of values in one point.
     pub value: Term,
     /// The whole item.
     pub span: Span,
 }
 
-/// `where p > 0`: a half-line that a conserved scalar, or a scalar made of what is conserved, stays on.
+/// `where p > 0`: a half-line that a conserved scalar, or a scalar function of conserved fields, keeps to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Range {
     /// The field or the `let`.
     pub of: Term,
-    /// How it compares with the bound.
+    /// Its comparison with the bound.
     pub comparison: Comparison,
     /// The bound.
     pub bound: Rational,
-    /// Where it was written.
+    /// The place of its text.
     pub span: Span,
 }
 
@@ -258,20 +257,20 @@ pub struct Range {
 /// conserved ones, and how these follow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Primitives {
-    /// What is primitive: a field or a `let` each.
+    /// The primitive variables: each a field or a `let`.
     pub variables: Vec<Term>,
-    /// How the conserved fields that are no variables themselves follow, in the order of the fields.
+    /// The values of the conserved fields that are not variables themselves, in the order of the fields.
     pub conserved: Vec<FromPrimitives>,
-    /// Where the block begins.
+    /// The beginning of the block.
     pub span: Span,
 }
 
 /// `average { h; u by sqrt(h); m = h*u; }`: the state between both sides of a face at which fluxes are made linear.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Average {
-    /// What is averaged, and how the conserved fields follow from that.
+    /// The averaged variables, and the values of the conserved fields by them.
     pub of: Primitives,
-    /// How much the sides weigh in the mean of each variable, a scalar; alike where there is none.
+    /// The weights of the sides in the mean of each variable, a scalar; equal weights if there is none.
     pub weights: Vec<Option<Term>>,
 }
 
@@ -281,37 +280,37 @@ pub struct Average {
 pub struct FromPrimitives {
     /// Index into [`Model::fields`].
     pub field: usize,
-    /// What it is equal to.
+    /// Its value.
     pub value: Term,
     /// The whole item.
     pub span: Span,
 }
 
-/// `waves { flow: u; sound: c; density: rho; pressure: p; }`: the speeds of all waves, or bounds of them. Along each axis none is slower than
-/// that component of the flow less the sound, with its sign, and none faster than both together.
-/// Made of values in one point; zero where it is not given.
+/// `waves { flow: u; sound: c; density: rho; pressure: p; }`: the speeds of all waves, or bounds of them. Along each
+/// axis no wave is slower than that component of the flow less the sound, with its sign, and none faster than both
+/// together. They are made of values in one point; a part that is not given is zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Waves {
     /// A vector.
     pub flow: Option<Term>,
-    /// A scalar that is not negative, or a vector of such for each axis.
+    /// A scalar that is not negative, or a vector with one for each axis.
     pub sound: Option<Term>,
-    /// What has inertia, for solvers that know the contact, which moves with the flow: a scalar.
+    /// The density, for solvers that know the contact, which moves with the flow: a scalar.
     pub density: Option<Term>,
-    /// What pushes: a scalar `let` of which the fluxes are made.
+    /// The pressure: a scalar `let` of which the fluxes are made.
     pub pressure: Option<Term>,
-    /// Where the block begins.
+    /// The beginning of the block.
     pub span: Span,
 }
 
 /// A typed expression.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Term {
-    /// What it is.
+    /// Its kind.
     pub kind: TermKind,
     /// Its rank.
     pub rank: Rank,
-    /// Where it was written.
+    /// The place of its text.
     pub span: Span,
 }
 
@@ -360,7 +359,7 @@ pub enum TermKind {
         axis: usize,
         /// 1 to [`HIGHEST`].
         times: u32,
-        /// What is differentiated.
+        /// The differentiated term.
         of: Box<Term>,
     },
     /// `if a < b { c } else { d }`: a and b scalars, c and d of equal rank; a cell takes one of

@@ -1,21 +1,20 @@
-//! How often fields are differentiated.
+//! The number of nested derivatives of fields.
 
 use std::collections::BTreeSet;
 
 use super::{Let, Model, Term, TermKind};
 
 impl Model {
-    /// Do derivatives of a field only smooth it, or smooth it too: is it differentiated twice or more in its own equation,
-    /// or never once alone? So is `q` in `div(k*grad(q))`; a field that is only carried along or pushed by a gradient is
-    /// not. Fields that have fluxes are carried along.
+    /// Do derivatives of a field smooth it: is it differentiated twice or more in its own equation, or never exactly
+    /// once? That holds for `q` in `div(k*grad(q))`, but not for a field that is only advected or pushed by a gradient.
+    /// Fields with fluxes are advected.
     pub fn is_smoothed(&self, field: usize) -> bool {
         let mut own = BTreeSet::new();
         let mut all = BTreeSet::new();
         for equation in &self.equations {
             let mut seen = BTreeSet::new();
             let mut orders = BTreeSet::new();
-            let found = (&mut orders, &mut seen);
-            orders_of(&equation.rhs, (field, 0), &self.lets, found);
+            orders_of(&equation.rhs, field, 0, &self.lets, &mut orders, &mut seen);
             if equation.field == field {
                 own.extend(orders.iter().copied());
             }
@@ -26,13 +25,15 @@ impl Model {
     }
 }
 
-/// How many derivatives a field stands under wherever a term reads it, counted from `depth`. A `let` is looked into once
-/// at each depth.
+/// The numbers of derivatives around each read of a field in a term, counted from `depth`. A `let` is visited once at
+/// each depth.
 fn orders_of(
     term: &Term,
-    (field, depth): (usize, u32),
+    field: usize,
+    depth: u32,
     lets: &[Let],
-    (orders, seen): (&mut BTreeSet<u32>, &mut BTreeSet<(usize, u32)>),
+    orders: &mut BTreeSet<u32>,
+    seen: &mut BTreeSet<(usize, u32)>,
 ) {
     let inner = match &term.kind {
         TermKind::Field(other) if *other == field => {
@@ -41,7 +42,7 @@ fn orders_of(
         }
         TermKind::Let(at) => {
             if let Some(named) = lets.get(*at).filter(|_| seen.insert((*at, depth))) {
-                orders_of(&named.value, (field, depth), lets, (orders, seen));
+                orders_of(&named.value, field, depth, lets, orders, seen);
             }
             depth
         }
@@ -50,7 +51,7 @@ fn orders_of(
         _ => depth,
     };
     for part in term.parts() {
-        orders_of(part, (field, inner), lets, (&mut *orders, &mut *seen));
+        orders_of(part, field, inner, lets, orders, seen);
     }
 }
 

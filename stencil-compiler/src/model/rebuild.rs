@@ -1,4 +1,4 @@
-//! Terms made anew of other parts.
+//! Terms rebuilt from other parts.
 
 use super::{Term, TermKind};
 

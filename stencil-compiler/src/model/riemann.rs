@@ -1,4 +1,4 @@
-//! Riemann solvers that a system declares: what is at a face, made of the states on both sides of it.
+//! Riemann solvers that a system declares: the state or the fluxes at a face, made of the states on both sides of it.
 
 use super::{Iterations, Let, Model, Scheme, Term, TermKind};
 use crate::catalogue::riemann::{self as catalogue, DECLARED, Solver};
@@ -10,22 +10,22 @@ use crate::diag::Span;
 pub struct RiemannSolver {
     /// Its name.
     pub name: String,
-    /// Its intermediate expressions, numbered on from those of the model.
+    /// Its intermediate expressions, whose numbers continue those of the model.
     pub lets: Vec<Let>,
-    /// What it gives.
+    /// The kind of its result.
     pub gives: Gives,
     /// The value of each field or `let` that it gives, in the order in which they are written.
     pub values: Vec<Solved>,
-    /// Where it was named.
+    /// The place of its name.
     pub span: Span,
 }
 
-/// What a solver gives.
+/// The kind of a solver's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gives {
     /// The state at the face, of which the fluxes follow.
     State,
-    /// What flows of each conserved field through the face.
+    /// The flux of each conserved field through the face.
     Fluxes,
 }
 
@@ -66,7 +66,7 @@ impl Model {
         self.solvers.iter().find(|own| own.name == scheme.riemann)
     }
 
-    /// The row of the solver of a scheme: one of the language, or what stands for one of the system.
+    /// The row of the solver of a scheme: one of the language, or a stand-in for one of the system.
     pub(crate) fn solver(&self, scheme: &Scheme) -> Option<&'static Solver> {
         let own = self.declared_solver(scheme).map(|_| &DECLARED);
         catalogue::find(&scheme.riemann).or(own)
@@ -88,7 +88,7 @@ impl Model {
 }
 
 impl RiemannSolver {
-    /// Does it give the primitive variables of its system, and not what is conserved?
+    /// Does it give the primitive variables of its system, and not the conserved fields?
     pub(crate) fn gives_primitives(&self, model: &Model) -> bool {
         let given = |of: &TermKind| self.values.iter().any(|value| value.of.kind == *of);
         let all = model.primitives.as_ref();
@@ -96,7 +96,7 @@ impl RiemannSolver {
     }
 }
 
-/// What of a field or a `let` a solver gives, with what goes before it and behind it.
+/// The words before and after the name of a field or `let` that a solver gives.
 pub(crate) fn words(gives: Gives) -> [&'static str; 2] {
     match gives {
         Gives::State => ["", " = "],

@@ -9,9 +9,9 @@ pub struct Scheme {
     pub name: String,
     /// Convergence order of the central differences: 2, 4, 6, 8 or 10.
     pub order: u32,
-    /// What a derivative of a derivative means.
+    /// The meaning of a derivative of a derivative.
     pub mixed: Mixed,
-    /// Whether equations are expanded and collected.
+    /// The way in which equations are expanded and collected.
     pub arith: Arith,
     /// Name of the time integrator, one of [`catalogue::integrators`](crate::catalogue::integrators).
     pub time: String,
@@ -21,66 +21,66 @@ pub struct Scheme {
     pub reconstruct: String,
     /// Name of its limiter, one of `catalogue::limiters`.
     pub limiter: String,
-    /// The parameter of the limiter, where it has one.
+    /// The parameter of the limiter, if it has one.
     pub theta: Option<Rational>,
-    /// The number that the reconstruction takes, where it takes one and the scheme says it.
+    /// The parameter of the reconstruction, if it has one and the scheme gives it.
     pub reconstruct_parameter: Option<Rational>,
-    /// Of which states the law is made linear at a face.
+    /// The states at which the law is linearized at a face.
     pub average: Averaged,
-    /// The number that the solver takes, where it takes one and the scheme says it.
+    /// The parameter of the solver, if it has one and the scheme gives it.
     pub riemann_parameter: Option<Rational>,
-    /// What is reconstructed.
+    /// The reconstructed variables.
     pub variables: Variables,
-    /// Whether fluxes along different axes go into one step.
+    /// The way in which fluxes along different axes are combined.
     pub sweep: Sweep,
-    /// Whether what does not flow goes into one step with what does.
+    /// Do terms without flux go into one step with the fluxes?
     pub source: Splitting,
-    /// What keeps ranges.
+    /// The way to keep ranges.
     pub repair: Repair,
 }
 
 /// The states on both sides of a face whose mean is that at which the law is made linear.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Averaged {
-    /// Those that are reconstructed there.
+    /// The states that are reconstructed there.
     #[default]
     Faces,
     /// The means of both cells, where fluxes are reconstructed by themselves (Kim et al., Comput. Fluids 251, 105744, 2023, as HyPar does).
     Cells,
 }
 
-/// What is done to keep the ranges of a system.
+/// The way to keep the ranges of a system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Repair {
     /// Fluxes through faces by which a cell would leave a range are replaced.
     #[default]
     Fluxes,
-    /// Nothing: no operation is spent on it.
+    /// Ranges are not kept, and cost no operation.
     Nothing,
 }
 
-/// How the fluxes along different axes are put together.
+/// The combination of the fluxes along different axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sweep {
-    /// All at once.
+    /// All axes at once.
     #[default]
     Unsplit,
-    /// One axis after the other, each with a whole step, and then what does not flow.
+    /// One axis after the other, each with a whole step, and then the terms without flux.
     Dimensional,
-    /// Half a step along each axis but the last, a whole one along the last, and the other halves in reverse order; what does not
-    /// flow around them, half before and half after.
+    /// Half a step along each axis but the last, a whole one along the last, and the other halves in reverse order; the
+    /// terms without flux around them, half before and half after.
     Strang,
 }
 
-/// How what flows and what else changes fields are put together.
+/// The combination of fluxes and other terms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Splitting {
     /// Both at once, where axes are so.
     #[default]
     Unsplit,
-    /// A whole step of what flows, and then one of all else.
+    /// A whole step of the fluxes, and then one of the other terms.
     Godunov,
-    /// Half a step of all else before and after a step of what flows.
+    /// Half a step of the other terms before and after a step of the fluxes.
     Strang,
 }
 
@@ -90,15 +90,15 @@ pub enum Variables {
     /// The fields themselves.
     #[default]
     Conserved,
-    /// What the system declares as [`Primitives`](super::Primitives).
+    /// The variables that the system declares as [`Primitives`](super::Primitives).
     Primitive,
-    /// What each family of waves carries.
+    /// The amplitudes of each family of waves.
     Characteristic,
     /// The fields themselves and, in place of fluxes of their values at faces, those in cells.
     Fluxes,
 }
 
-/// What a derivative of a derivative means (Pekkilä et al. 2017, Eqs. 7 to 9).
+/// The meaning of a derivative of a derivative (Pekkilä et al. 2017, Eqs. 7 to 9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mixed {
     /// Eq. 8 for two different axes, Eq. 7 for the same axis twice.
@@ -111,17 +111,17 @@ pub enum Mixed {
     Either,
 }
 
-/// Whether equations are collected: the values differ in rounding only.
+/// The way in which equations are collected: the values differ in rounding only.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Arith {
-    /// Uniforms are distributed over sums, equal terms and what they share collected: the fewest operations.
-    /// Products of cell values are never multiplied out.
+    /// Uniforms are distributed over sums, equal terms and common factors collected: the fewest operations. Products of
+    /// cell values are never multiplied out.
     #[default]
     Collected,
     /// Products and quotients are evaluated as they are written.
     AsWritten,
-    /// As `Collected`, with derivatives of even order as sums of weighted differences of neighbours, and sums over axes that
-    /// round alike for each of them.
+    /// Like `Collected`, with derivatives of even order as sums of weighted differences of neighbours, and sums over
+    /// axes that round alike for each of them.
     Differences,
     /// One of the first two: `Collected` unless a [`Formulation`](super::Formulation) says otherwise.
     Either,

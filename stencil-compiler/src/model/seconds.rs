@@ -8,29 +8,29 @@ use crate::catalogue::Function;
 /// The forms in which equations write derivatives of derivatives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seconds {
-    /// By one operator, `lap` or `d2[x]`.
+    /// A compact operator, `lap` or `d2[x]`.
     pub(crate) compact: bool,
-    /// One of the other: `div(grad(q))`.
+    /// A derivative of a derivative: `div(grad(q))`.
     pub(crate) nested: bool,
-    /// One of a product with the other: `div(q*grad(q))`.
+    /// A derivative of a product with a derivative: `div(q*grad(q))`.
     pub(crate) products: bool,
 }
 
 impl Term {
-    /// Does it differ from cell to cell, by itself or by a `let`?
+    /// Does it differ from cell to cell, directly or in a `let`?
     fn varies(&self, lets: &[Let]) -> bool {
         let mut found = false;
-        self.visit((lets, &mut BTreeSet::new()), &mut |part| {
+        self.visit(lets, &mut BTreeSet::new(), &mut |part| {
             found |= matches!(part.kind, TermKind::Field(_) | TermKind::Source(_));
         });
         found
     }
 
-    /// Is it a product of a derivative and of what differs from cell to cell, by itself or by a `let`?
+    /// Is it a product of a derivative and a factor that differs from cell to cell, directly or in a `let`?
     fn multiplies_derivatives(&self, lets: &[Let]) -> bool {
         let one = |a: &Term, b: &Term| a.differentiates(lets) && b.varies(lets);
         let mut found = false;
-        self.visit((lets, &mut BTreeSet::new()), &mut |part| {
+        self.visit(lets, &mut BTreeSet::new(), &mut |part| {
             found |= match &part.kind {
                 TermKind::Mul(a, b) => one(a, b) || one(b, a),
                 TermKind::Div(a, b) => one(a, b),
@@ -43,14 +43,14 @@ impl Term {
         found
     }
 
-    /// Returns the forms of its derivatives of derivatives, its own and those of `let`s.
+    /// Returns the forms of its second derivatives, its own and those of `let`s.
     fn second_derivatives(&self, lets: &[Let]) -> Seconds {
         let mut found = Seconds::default();
         let nests = |of: &Term, found: &mut Seconds| {
             found.nested |= of.differentiates(lets);
             found.products |= of.multiplies_derivatives(lets);
         };
-        self.visit((lets, &mut BTreeSet::new()), &mut |part| match &part.kind {
+        self.visit(lets, &mut BTreeSet::new(), &mut |part| match &part.kind {
             TermKind::Derivative { times, of, .. } => {
                 found.compact |= *times > 1;
                 nests(of, &mut found);

@@ -1,11 +1,11 @@
-//! Where kernels have the numbers from that are the same in every cell.
+//! The source from which kernels take uniforms, which are the same in every cell.
 
 use super::Schedule;
 
-/// Where kernels have those uniforms from that do not change in a run.
+/// The source of the uniforms that do not change in a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Coefficients {
-    /// They are handed to the kernel, with those that change.
+    /// Arguments of the kernel, with those that change.
     #[default]
     Parameter,
     /// They stand in the text of the kernel, which is one of the run then.
@@ -13,7 +13,7 @@ pub enum Coefficients {
 }
 
 impl Coefficients {
-    /// All of them.
+    /// Every choice.
     pub const ALL: [Coefficients; 2] = [Coefficients::Parameter, Coefficients::Literal];
 
     /// Its word in schedules.
@@ -31,7 +31,7 @@ impl Coefficients {
 }
 
 impl Schedule {
-    /// The same with its coefficients from there.
+    /// The schedule with another source of coefficients.
     pub fn with_coefficients(&self, coefficients: Coefficients) -> Self {
         Schedule {
             coefficients,
@@ -39,7 +39,7 @@ impl Schedule {
         }
     }
 
-    /// The same for a processor, whose programs are compiled before a run and have no literals of it.
+    /// The schedule for a processor, whose programs are compiled before a run and have no literals of it.
     pub fn of_processor(&self) -> Self {
         self.with_coefficients(Coefficients::Parameter)
     }
@@ -81,7 +81,7 @@ mod tests {
                 compiled.unwrap_or_else(|e| panic!("{}: {e}", strategy.name))
             };
             assert_eq!(of(&literal).plan.coefficients, Coefficients::Literal);
-            // Their values are those of a run.
+            // The values are those of a run.
             assert_eq!(of(&literal).kernels, of(&usual).kernels);
         }
         let both = schedule("fuse 2 coefficients literal kernel direct");

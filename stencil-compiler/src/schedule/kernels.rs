@@ -26,9 +26,8 @@ pub fn stored_together(algorithm: &Algorithm, schedule: &Schedule) -> Vec<Vec<Fn
     kernels
 }
 
-/// The kernel in which each stored function is computed: with those whose values it needs in its own
-/// cell only, one after those that it reads at other cells. What could be computed together is parted by
-/// its passes.
+/// The kernel in which each stored function is computed: with those that it reads in its own cell only, one after those
+/// that it reads at other cells. Passes split functions that could be computed together.
 pub(crate) fn levels(
     algorithm: &Algorithm,
     stored: &BTreeSet<FnId>,

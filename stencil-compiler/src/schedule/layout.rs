@@ -1,6 +1,6 @@
-//! Layouts: how the arrays that a schedule works on lie in memory.
+//! Layouts of the arrays of a schedule in memory.
 
-/// How the arrays of fields and of their new values lie in memory, and those of accumulators; other arrays are alone.
+/// The layout of the arrays of fields, of their new values, and of accumulators in memory; other arrays are alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layout {
     /// A structure of arrays: one array behind the other.
@@ -8,14 +8,14 @@ pub enum Layout {
     Soa,
     /// An array of structures: all values of a cell side by side.
     Aos,
-    /// Fields, their new values, and stored functions that neighbours read, in surfaces: memory that is read and written
-    /// through the texture units, which lay it out as they like (Cygert et al. 2014, section 2). What is read in its
-    /// own cell alone has no use for them.
+    /// Fields, their new values, and stored functions that neighbours read, in surfaces: memory that is read and
+    /// written through the texture units, which choose the layout (Cygert et al. 2014, section 2). Functions that are
+    /// read in their own cell alone do not use them.
     Surface,
 }
 
 impl Layout {
-    /// All of them.
+    /// Every layout.
     pub const ALL: [Layout; 3] = [Layout::Soa, Layout::Aos, Layout::Surface];
 
     /// Its word in schedules.

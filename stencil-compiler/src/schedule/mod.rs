@@ -1,5 +1,5 @@
-//! The `Schedule`: plain data that says where each grid function lives and how each kernel is
-//! blocked. It cannot change a bit of the result.
+//! The `Schedule`: plain data that gives each grid function a place and each kernel a blocking. It cannot change a bit
+//! of the result.
 //!
 //! Invariants (kept by [`compile`](crate::compile::compile)): names exist; there is one blocking for each
 //! kernel that the placements make; a placement is one that its kernel's blocking can serve.
@@ -25,28 +25,28 @@ pub use refusal::{Blame, Refusal};
 use strategies::march::BARRIER;
 pub use strategies::{COPY_BYTES, LaunchKind};
 
-/// Where grid functions live and how kernels are blocked; the same for every substep.
+/// The placements of grid functions and the blockings of kernels; the same for every substep.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Schedule {
-    /// Substeps that are done at once, 1 where each is done by itself: what is scheduled is the problem
-    /// [fused](Algorithm::fused) by so many, and its functions have the placements and passes below.
+    /// Substeps that are done at once, 1 if each is done by itself. The problem that is scheduled is then the one
+    /// [fused](Algorithm::fused) by this number, and its functions have the placements and passes below.
     pub fuse: usize,
-    /// How the arrays of fields and accumulators lie in memory.
+    /// The layout of the arrays of fields and accumulators in memory.
     pub layout: Layout,
-    /// Where kernels of a card have the uniforms from that do not change in a run.
+    /// The source of the uniforms that do not change in a run, for kernels of a card.
     pub coefficients: Coefficients,
     /// Placements by name; a grid function that is not listed is [`Placement::Inline`].
     pub placements: BTreeMap<String, Placement>,
-    /// The pass in which a component of a field gets its new values, from 0, or a stored function is
-    /// computed, of those that could be computed together; what is not listed is in pass 0. Each pass is
-    /// a kernel: several small ones have registers enough where one has not, and read the fields again.
+    /// The pass in which a component of a field gets its new values, from 0, or a stored function is computed, of those
+    /// that could be computed together; names that are not listed are in pass 0. Each pass is a kernel: several small
+    /// ones have registers enough where one has not, and read the fields again.
     pub passes: BTreeMap<String, u32>,
     /// One blocking for each kernel of a substep, in order of execution: those of stored functions, then
     /// those of the passes. If there are fewer, the first passes share kernels with stored functions.
     pub kernels: Vec<Blocking>,
 }
 
-/// Where a grid function lives.
+/// The placement of a grid function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Placement {
     /// Recomputed wherever it is used.
@@ -62,16 +62,16 @@ pub enum Placement {
     Global(Halo),
 }
 
-/// Which plane gives its terms to a carried sum in an iteration.
+/// The plane whose terms a carried sum takes in an iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Carry {
-    /// The one of the iteration: the sum completes some planes behind it, and what it is combined with waits.
+    /// The plane of the iteration: the sum completes some planes behind it, and its other operands wait.
     Behind,
     /// The newest that a term reaches: the sum completes on the plane of the iteration, and nothing waits.
     Ahead,
 }
 
-/// How the ghost cells of a stored grid function come to be.
+/// The way in which the ghost cells of a stored grid function are filled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Halo {
     /// Copied from the neighbouring patch or across the periodic seam.
@@ -80,7 +80,7 @@ pub enum Halo {
     Recompute,
 }
 
-/// How one kernel covers its patch: one of the [`strategies`] and its parameters.
+/// The way in which one kernel covers its patch: one of the [`strategies`] and its parameters.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Blocking {
     /// The strategy's name.
@@ -120,7 +120,7 @@ impl Schedule {
     /// The problem whose functions it places.
     ///
     /// # Errors
-    /// Where the substeps cannot be [fused](Algorithm::fused) as it says.
+    /// If the substeps cannot be [fused](Algorithm::fused) by its number.
     pub fn problem<'a>(&self, algorithm: &'a Algorithm) -> Result<Cow<'a, Algorithm>, Refusal> {
         match self.fuse {
             1 => Ok(Cow::Borrowed(algorithm)),
@@ -134,8 +134,8 @@ impl Schedule {
         }
     }
 
-    /// The same for substeps done one by one: fields in between are new fields then, and these, and what
-    /// stands in other functions' place, are not placed.
+    /// The schedule for substeps done one by one: fields in between are new fields then, and these, and functions that
+    /// replace others, are not placed.
     pub fn unfused(&self, algorithm: &Algorithm) -> Self {
         if self.fuse == 1 {
             return self.clone();
@@ -150,19 +150,19 @@ impl Schedule {
             let found = algorithm.find(name);
             found.is_some_and(|id| !updates.contains(&id))
         });
-        // What was shared between substeps may have been all that a kernel shares.
+        // The functions shared between substeps may have been all that a kernel shares.
         schedule.unsplit();
         schedule
     }
 
-    /// Leaves no barrier split: where nothing is shared there is none.
+    /// Splits no barrier of a kernel that shares nothing.
     pub(crate) fn unsplit(&mut self) {
         for kernel in &mut self.kernels {
             kernel.params.remove(BARRIER.name);
         }
     }
 
-    /// The same with so many kernels as its placements and passes make, all blocked like this.
+    /// The schedule with as many kernels as its placements and passes make, all blocked like this.
     pub fn blocked(self, problem: &Algorithm, blocking: Blocking) -> Self {
         let kernels = vec![blocking; kernel_count(problem, &self)];
         Schedule { kernels, ..self }
@@ -206,7 +206,7 @@ impl Schedule {
         self.resize_sharing(problem, 0)
     }
 
-    /// The same where so many kernels of stored functions are passes, too, or as many as there can be.
+    /// The same with `shared` kernels of stored functions that are passes, too, or as many as possible.
     pub fn resize_sharing(&mut self, problem: &Algorithm, shared: usize) -> usize {
         let passes = self.more_passes() + 1;
         let stages = kernel_count(problem, self) - passes;

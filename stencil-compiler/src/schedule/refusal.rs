@@ -1,20 +1,20 @@
-//! What is wrong with a schedule, by what of it is to blame: so legal choices can be looked for there.
+//! Errors in a schedule, each with the part that is to blame, so that legal choices can be looked for there.
 
 use std::fmt;
 
-/// Why a schedule cannot be planned or lowered.
+/// The reason why a schedule cannot be planned or lowered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What is to blame.
+    /// The part to blame.
     pub blame: Blame,
-    /// What is wrong.
+    /// The error.
     pub message: String,
 }
 
 /// The part of a schedule that is to blame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Blame {
-    /// It places what is no grid function.
+    /// A name that is not a grid function.
     Name(String),
     /// The placement of a grid function.
     Placement(String),
@@ -26,7 +26,7 @@ pub enum Blame {
     Layout,
     /// Parameters of a blocking.
     Params(Vec<String>),
-    /// Nothing that a schedule says: a mistake of the compiler.
+    /// No part of a schedule: a mistake of the compiler.
     Nothing,
 }
 

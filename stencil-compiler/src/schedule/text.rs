@@ -1,4 +1,4 @@
-//! Schedules as text: what the tuner stores, a user edits and a bug report quotes.
+//! Schedules as text: stored by the tuner, edited by users and quoted in bug reports.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ pub fn placement_words(placement: Placement) -> &'static str {
     }
 }
 
-/// Lines for what a schedule says of all its kernels at once, and is not the usual choice.
+/// Lines for the settings that all kernels share, without defaults.
 pub fn of_all_kernels(layout: Layout, coefficients: Coefficients) -> impl Iterator<Item = String> {
     let layout = Some(layout).filter(|layout| *layout != Layout::default());
     let layout = layout.map(|layout| format!("layout {}", layout.word()));
@@ -61,12 +61,12 @@ pub fn print_blocking(blocking: &Blocking) -> String {
 /// Parses a schedule.
 ///
 /// # Errors
-/// Where the text is none; the message has the line.
+/// If the text is not a schedule; the message has the line.
 pub fn parse(text: &str) -> Result<Schedule, TextError> {
     let mut lexer = Lexer::new(text)?;
     lexer.keyword("schedule")?;
     let mut schedule = Schedule::default();
-    // What is given may be the default.
+    // A given value may be the default.
     let (mut fuse, mut layout, mut coefficients) = (None, None, None);
     loop {
         if lexer.eat_name("fuse") {
@@ -149,10 +149,10 @@ pub(crate) fn parse_placement(lexer: &mut Lexer) -> Result<Placement, TextError>
     }
 }
 
-/// Parses what [`print_blocking`] prints.
+/// Parses the output of [`print_blocking`].
 ///
 /// # Errors
-/// Where the text is no blocking.
+/// If the text is not a blocking.
 pub fn parse_blocking(lexer: &mut Lexer) -> Result<Blocking, TextError> {
     let strategy = lexer.name()?;
     let mut params = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What would be legal in the place of what is not: found by trying, so that what is listed passes.
+//! Legal choices in place of illegal ones, found by trying, so that every choice listed is legal.
 
 use std::collections::BTreeSet;
 
@@ -26,11 +26,10 @@ const PLACEMENTS: [Placement; 7] = [
     Placement::Global(Halo::Recompute),
 ];
 
-/// The same as [`compile`] for those who write schedules: errors say what would be legal.
+/// Compiles a schedule as [`compile`] does, for those who write schedules: errors list legal choices.
 ///
 /// # Errors
-/// Where the schedule is illegal; the help lists placements, blockings and parameters with which
-/// it passes.
+/// If the schedule is illegal; the help lists placements, blockings and parameters with which it is legal.
 pub fn advised(
     algorithm: &Algorithm,
     schedule: &Schedule,
@@ -50,7 +49,7 @@ fn advice(
     target: &Target,
     error: &ScheduleError,
 ) -> Vec<String> {
-    // Where it cannot be fused, nothing is legal but another number.
+    // If it cannot be fused, only another number of substeps is legal.
     let Ok(problem) = schedule.problem(algorithm) else {
         return Vec::new();
     };
@@ -75,7 +74,7 @@ fn advice(
 
 struct Search<'a> {
     algorithm: &'a Algorithm,
-    /// What is scheduled: the algorithm, or that with fused substeps.
+    /// The problem that is scheduled: the algorithm, or the one with fused substeps.
     problem: &'a Algorithm,
     schedule: &'a Schedule,
     target: &'a Target,
@@ -84,7 +83,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Whether a schedule is legal; `None` if there is no try left.
+    /// Tells whether a schedule is legal; `None` if no tries are left.
     fn try_it(&mut self, schedule: &Schedule) -> Option<Result<(), ScheduleError>> {
         self.left = self.left.checked_sub(1)?;
         Some(compile(self.algorithm, schedule, self.target).map(drop))
@@ -94,7 +93,7 @@ impl Search<'_> {
         matches!(self.try_it(schedule), Some(Ok(())))
     }
 
-    /// The schedule without a name that is none, and names that are near.
+    /// The schedule without an unknown name, and with similar names in its place.
     fn names(&mut self, name: &str) -> Vec<String> {
         let functions = || self.problem.functions.iter().map(|f| f.name.as_str());
         let near = nearest(name, functions());
@@ -115,7 +114,7 @@ impl Search<'_> {
         help
     }
 
-    /// Where a grid function may live in this schedule.
+    /// Legal placements of a grid function in this schedule.
     fn placements(&mut self, name: &str) -> Vec<String> {
         let mut legal = Vec::new();
         let mut other = None;
@@ -172,7 +171,8 @@ impl Search<'_> {
         changed
     }
 
-    /// The schedule with arrays one behind the other, and what may cover the kernel as they are.
+    /// The schedule with arrays one behind the other, and the blockings that are legal for the kernel with the present
+    /// layout.
     fn layout(&mut self, kernel: usize) -> Vec<String> {
         let mut help = Vec::new();
         let mut alone = self.schedule.clone();
@@ -185,7 +185,7 @@ impl Search<'_> {
         help
     }
 
-    /// What may cover a kernel.
+    /// Legal blockings of a kernel.
     fn strategies(&mut self, kernel: usize) -> Vec<String> {
         let mut legal = Vec::new();
         for strategy in strategies::ALL {
@@ -255,7 +255,7 @@ impl Search<'_> {
         }
     }
 
-    /// Values of one parameter with which the schedule is legal, all else as it is.
+    /// Values of one parameter with which the schedule is legal, with everything else as it is.
     fn values(&mut self, kernel: usize, blocking: &Blocking, param: &Param) -> Vec<String> {
         let mut legal = Vec::new();
         for value in values(param, self.algorithm.dimension) {
@@ -308,7 +308,7 @@ impl Search<'_> {
     }
 }
 
-/// Does a name hold all words of another one, but for a number at its end?
+/// Does a name hold all words of another one, except for a number at its end?
 fn is_in(name: &str, other: &str) -> bool {
     let words = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let words = words.trim_matches('_');
@@ -326,7 +326,7 @@ fn param<'s>(strategy: &'s Strategy, name: &str) -> Option<&'s Param> {
     strategy.params.iter().find(|p| p.name == name)
 }
 
-/// What is worth trying.
+/// Values that are tried.
 fn values(param: &Param, dimension: usize) -> BTreeSet<u32> {
     let values = param.values(dimension).iter().copied();
     values.chain([param.default]).collect()

@@ -1,6 +1,6 @@
-//! Cuts of a step: where one kernel lacks registers or shared memory, another one goes first. It
-//! reads neighbours of some fields only, gives these their new values if it can, and stores what the
-//! last kernel needs of their neighbours, which it then reads in its own cell.
+//! Cuts of a step: if one kernel lacks registers or shared memory, another one goes first. It reads neighbours of some
+//! fields only, gives these their new values if it can, and stores the values that the last kernel needs of their
+//! neighbours, which it then reads in its own cell.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::algorithm::footprint::{Bounds, bounds, bounds_of_each, needed};
 use crate::algorithm::{Algorithm, Def, FnId, Role, StateId};
 use crate::schedule::{Halo, Placement};
 
-/// Cuts that are tried: those that leave the larger kernel the least work.
+/// The number of cuts that are tried: those that leave the larger kernel the least work.
 const MOST_CUTS: usize = 2;
 
 /// Components beyond which only the first or the last ones are cut off: ranges between grow as the square of their number.
@@ -21,16 +21,16 @@ const STORING: u32 = 8;
 /// A cut of a step into two kernels.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cut {
-    /// What the first kernel stores.
+    /// The functions that the first kernel stores.
     pub placements: BTreeMap<String, Placement>,
     /// The fields whose new values the last one computes, if the first computes any.
     pub passes: BTreeMap<String, u32>,
-    /// All that the first kernel computes.
+    /// All functions that the first kernel computes.
     pub first: BTreeSet<String>,
 }
 
 impl Cut {
-    /// The placements of a march that shares and carries what it can of the rest, too, by a rule.
+    /// The placements of a march that also shares and carries as much of the rest as a rule allows.
     pub fn carried(
         &self,
         algorithm: &Algorithm,
@@ -48,7 +48,7 @@ impl Cut {
         placements
     }
 
-    /// Of these placements those of the last kernel, and what the first one stores.
+    /// The placements of the last kernel among these, and those that the first kernel stores.
     pub fn only_later(
         &self,
         placements: &BTreeMap<String, Placement>,
@@ -59,8 +59,8 @@ impl Cut {
     }
 }
 
-/// The best cuts, which part fields that are declared one after the other from the others. None
-/// where the larger kernel would have nearly all of the work.
+/// The best cuts, which part fields that are declared one after the other from the others. None if the larger kernel
+/// would have nearly all of the work.
 pub fn cuts(algorithm: &Algorithm) -> Vec<Cut> {
     let Some(step) = Step::new(algorithm) else {
         return Vec::new();
@@ -82,11 +82,11 @@ pub fn cuts(algorithm: &Algorithm) -> Vec<Cut> {
 /// The last substep, which is like all others.
 struct Step<'a> {
     algorithm: &'a Algorithm,
-    /// Components of fields: the state, its old value, its new one and what is renewed with it.
+    /// Components of fields: the state, its old value, and the new values of it and of its accumulator.
     fields: Vec<(StateId, FnId, Vec<FnId>)>,
     /// Fields that each function needs at other cells.
     beside: BTreeMap<FnId, BTreeSet<FnId>>,
-    /// What only the last kernel can compute.
+    /// Functions that only the last kernel can compute.
     of_accumulators: BTreeSet<FnId>,
 }
 
@@ -133,7 +133,7 @@ impl<'a> Step<'a> {
         };
         let (mut first, mut last) = (updates(true), updates(false));
         let mut stored = self.frontier(&last, &inside);
-        // Its ghost cells may have to be computed, and those of new values may not.
+        // Ghost cells of stored functions may have to be computed; those of new values may not.
         let is_closed = first.iter().all(|id| self.beside[id].is_subset(&inside))
             && !self.reads_elsewhere(&last, &stored);
         if !is_closed {
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn what_neighbours_of_few_fields_give_is_stored_and_their_values_are_renewed_with_it() {
-        // `w` is cut off: what `q` needs of its neighbours is a product with its own value.
+        // `w` is cut off: `q` needs its neighbours only in a product with its own value.
         let algorithm = algorithm(
             "pub system Two in 2d { field q: scalar; field w: scalar;
                 ddt(q) = lap(q) + q*d[x](q)*d[y](q) + q*exp(lap(w) + d[x](w)*d[y](w));

@@ -1,15 +1,15 @@
-//! Which functions are made into products with others: what such a function is multiplied by has to wait
-//! for it where it comes late.
+//! Functions that are factors of products: the other factors have to wait for one that completes late.
 
 use std::collections::BTreeSet;
 
 use crate::algorithm::{Algorithm, Atom, Def, FnId};
 use crate::expr::{Expr, Node, Op, Ref};
 
-/// Functions that are factors of products, or arguments of what is no sum, and those that are added up to such ones.
+/// Functions that are factors of products, or arguments of operations other than sums, and those that are added up to
+/// such ones.
 pub(super) fn factors(algorithm: &Algorithm) -> BTreeSet<FnId> {
     let mut found = BTreeSet::new();
-    // All that read a function come after it.
+    // All readers of a function come after it.
     for (id, function) in algorithm.ids().collect::<Vec<_>>().into_iter().rev() {
         let is_factor = found.contains(&id);
         match &function.def {
@@ -47,7 +47,7 @@ fn multiplied(expr: &Expr<Atom>, is_factor: bool) -> BTreeSet<FnId> {
     found
 }
 
-/// Which nodes are not the same in all cells?
+/// The nodes that differ from cell to cell.
 fn varying(expr: &Expr<Atom>) -> Vec<bool> {
     let mut varies: Vec<bool> = Vec::with_capacity(expr.nodes.len());
     for node in &expr.nodes {
@@ -60,8 +60,7 @@ fn varying(expr: &Expr<Atom>) -> Vec<bool> {
     varies
 }
 
-/// Arguments of an operation that it does more with than to add them, or to multiply them by what is the same
-/// in all cells.
+/// Arguments of an operation that it neither adds nor multiplies by a value that is the same in all cells.
 fn parts<'a>(op: Op, args: &'a [Ref], varies: &[bool]) -> &'a [Ref] {
     let is_free = |at: usize| !varies[args[at].0 as usize];
     match op {

@@ -1,5 +1,5 @@
-//! Schedules chosen by rule, for when nobody has measured: what is expensive to recompute at many
-//! places is stored; on a march, sums that read other planes are carried.
+//! Schedules chosen by rule, without measurements: functions that are expensive to recompute at many places are stored;
+//! on a march, sums that read other planes are carried.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,13 +14,13 @@ use crate::compile::{Target, compile};
 use crate::cost::{self, Fills, KernelCost, Limit, MOST_REGISTERS, StepTime};
 use crate::schedule::{Blocking, Carry, Halo, Placement, Schedule, kernel_count, strategies};
 
-/// Operations a cell may spend on recomputing one grid function before it is stored instead.
+/// Operations a cell may spend on recomputing one grid function before it is stored.
 const WORTH_STORING: u32 = 100;
 
-/// Such operations before it is kept in shared memory, which costs no traffic.
+/// Operations before it is kept in shared memory, which costs no traffic.
 const WORTH_SHARING: u32 = 50;
 
-/// The same where a row engine computes it, for which operations take longer than loads.
+/// Operations before a row engine keeps it, for which operations take longer than loads.
 const WORTH_KEEPING: u32 = 20;
 
 /// The schedule of the CPU program: rows, and few enough recomputations.
@@ -29,7 +29,7 @@ pub fn cpu(algorithm: &Algorithm) -> Schedule {
     over_rows(algorithm, stored(algorithm, Halo::Recompute))
 }
 
-/// The schedule of the row engine, which computes what is read along a row once as it is.
+/// The schedule of the row engine, which computes a function that is read along a row once anyway.
 pub fn row_engine(algorithm: &Algorithm) -> Schedule {
     let placement = Placement::Global(Halo::Recompute);
     let kept = kept(algorithm, WORTH_KEEPING, placement, |[_, y, z]| [0, y, z]);
@@ -48,10 +48,10 @@ fn over_rows(algorithm: &Algorithm, placements: BTreeMap<String, Placement>) -> 
     )
 }
 
-/// The schedule of a GPU: a march that carries what it can; one that carries less of it behind, or gathers all, if registers
-/// do not suffice for it; for two substeps at once where that is predicted to take less time; where the estimate of registers is more than a thread
-/// can have, as marches that spill are slower by far, boxes, or two marches of a cut step: what is
-/// predicted to take less time.
+/// The schedule of a GPU: a march that carries what it can; one that carries less of it behind, or gathers all, if
+/// registers do not suffice; for two substeps at once if that is predicted to take less time. If the estimate of
+/// registers is more than a thread can have, boxes, or two marches of a cut step, whichever is predicted to take less
+/// time: marches that spill are far slower.
 pub fn gpu(algorithm: &Algorithm, on: impl Into<On>) -> Schedule {
     let on = on.into();
     let single = one_by_one(algorithm, on);
@@ -61,7 +61,7 @@ pub fn gpu(algorithm: &Algorithm, on: impl Into<On>) -> Schedule {
     let Some(one) = step_time(algorithm, alike, on) else {
         return single;
     };
-    // Only what waits for memory gains by moving less.
+    // Only a kernel that waits for memory gains by moving less.
     if one.limit != Limit::Memory {
         return single;
     }
@@ -95,8 +95,8 @@ pub(super) const AT_ONCE: usize = 2;
 /// run from looking at each step.
 const WORTH_FUSING: f64 = 0.85;
 
-/// The largest march over a problem with so many substeps at once, fields in between in shared memory, with which
-/// substeps can be done one by one, too, if there is one that has registers enough.
+/// The largest march over a problem with this many substeps at once, fields in between in shared memory, with which
+/// substeps can be done one by one, too; `None` if none has registers enough.
 pub(super) fn fused_march(algorithm: &Algorithm, fuse: usize, on: On) -> Option<Schedule> {
     let problem = algorithm.fused(fuse).ok()?;
     if problem.dimension == 1 {
@@ -173,7 +173,7 @@ pub fn one_by_one(algorithm: &Algorithm, on: impl Into<On>) -> Schedule {
         .unwrap_or_else(|| direct(algorithm, stored, on))
 }
 
-/// The one of some schedules that is predicted to take least time, the first of those that take the same.
+/// The schedule that is predicted to take least time, the first of equals.
 fn fastest(
     algorithm: &Algorithm,
     schedules: impl Iterator<Item = Schedule>,
@@ -184,8 +184,8 @@ fn fastest(
     best.map(|(_, schedule)| schedule)
 }
 
-/// The same, or what one kernel stores parted among several, which leave each other more threads: what is
-/// predicted to take less time.
+/// The schedule, or one that splits the stored functions of one kernel among several, which leave each other more
+/// threads: the one that is predicted to take less time.
 fn parted(algorithm: &Algorithm, schedule: Schedule, on: On) -> Schedule {
     let ways = PARTS.iter().filter_map(|parts| {
         let passes = passes::of_stored(algorithm, &schedule.placements, *parts)?;
@@ -228,13 +228,13 @@ pub(super) fn fit(costs: &[KernelCost]) -> bool {
     costs.iter().all(|cost| cost.registers <= MOST_REGISTERS)
 }
 
-/// What the kernels of a schedule cost; `None` where it is illegal.
+/// The costs of the kernels of a schedule; `None` if it is illegal.
 pub(super) fn costs(algorithm: &Algorithm, schedule: &Schedule, on: On) -> Option<Vec<KernelCost>> {
     let compiled = compile(algorithm, schedule, &on.target()).ok()?;
     cost::kernels(&compiled).ok()
 }
 
-/// Placements of a problem with fused substeps: fields in between, and all else that is recomputed, in
+/// Placements of a problem with fused substeps: fields in between, and all other functions that are recomputed, in
 /// shared memory.
 pub fn fused(problem: &Algorithm) -> BTreeMap<String, Placement> {
     match problem.dimension {
@@ -243,8 +243,8 @@ pub fn fused(problem: &Algorithm) -> BTreeMap<String, Placement> {
     }
 }
 
-/// Grid functions that would be recomputed too often: the last of them first, since storing it
-/// leaves what it is made of with fewer uses. `halo` is how their ghost cells come to be.
+/// Grid functions that would be recomputed too often: the last of them first, since storing it leaves its operands with
+/// fewer uses. `halo` is the way in which their ghost cells are filled.
 pub fn stored(algorithm: &Algorithm, halo: Halo) -> BTreeMap<String, Placement> {
     kept(
         algorithm,
@@ -259,8 +259,8 @@ fn everywhere(at: Offset) -> Offset {
     at
 }
 
-/// What would be recomputed for more than `least` operations; `place` is the same for offsets at which a
-/// function is computed once as it is.
+/// Functions whose recomputation would take more than `least` operations; `place` maps offsets to the same value if a
+/// function is computed once for them anyway.
 fn kept(
     algorithm: &Algorithm,
     least: u32,
@@ -274,7 +274,7 @@ fn kept(
             Kernel::Last
         }
     };
-    recomputations(algorithm, (place, storing), |id, again| {
+    recomputations(algorithm, place, storing, |id, again| {
         let operations = again * whole_cost(algorithm, id);
         let is_worth_it = operations > least && !is_light(algorithm, id, again);
         if is_worth_it {
@@ -289,8 +289,8 @@ fn kept(
 /// Operations for which nothing is kept: fewer than a quotient takes.
 const LIGHT: u32 = 8;
 
-/// Is it little work where the one function that it is made of is kept instead? There may be one such function along
-/// each axis, such as the differences of neighbours of a pressure.
+/// Is recomputation cheap if the one function that it reads is kept instead? There may be one such function along each
+/// axis, such as the differences of neighbours of a pressure.
 fn is_light(algorithm: &Algorithm, id: FnId, again: u32) -> bool {
     let accesses = algorithm.function(id).def.accesses();
     let of: BTreeSet<FnId> = accesses.iter().map(|access| access.of).collect();
@@ -298,11 +298,11 @@ fn is_light(algorithm: &Algorithm, id: FnId, again: u32) -> bool {
     of.len() == 1 && !of.iter().any(is_state) && again * algorithm.cost(id) < LIGHT
 }
 
-/// Grid functions that are evaluated at several places around a cell where all is recomputed, with the
-/// operations that storing each would save; those that save most first.
+/// Grid functions that are evaluated at several places around a cell if all is recomputed, with the operations that
+/// storing each would save; those that save most first.
 pub fn recomputed(algorithm: &Algorithm) -> Vec<(String, u32)> {
     let mut all = Vec::new();
-    recomputations(algorithm, (everywhere, Kernel::Last), |id, again| {
+    recomputations(algorithm, everywhere, Kernel::Last, |id, again| {
         let operations = again * whole_cost(algorithm, id);
         all.push((algorithm.function(id).name.clone(), operations));
         false
@@ -311,20 +311,21 @@ pub fn recomputed(algorithm: &Algorithm) -> Vec<(String, u32)> {
     all
 }
 
-/// Where a function is evaluated.
+/// The kernel that evaluates a function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kernel {
-    /// With the new values of fields.
+    /// The one that computes the new values of fields.
     Last,
-    /// With what is stored before.
+    /// The one that computes stored functions, before.
     Storing,
 }
 
-/// Goes through what may be stored and is evaluated at several places, from the updates down; `store`
-/// gets how often it is evaluated more than once, and says whether it is stored, by the kernel `storing`.
+/// Visits the functions that may be stored and are evaluated at several places, from the updates down; `store` gets the
+/// number of further evaluations, and tells whether the kernel `storing` stores the function.
 fn recomputations(
     algorithm: &Algorithm,
-    (place, storing): (fn(Offset) -> Offset, Kernel),
+    place: fn(Offset) -> Offset,
+    storing: Kernel,
     mut store: impl FnMut(FnId, u32) -> bool,
 ) {
     let roots: BTreeSet<FnId> = algorithm
@@ -333,8 +334,8 @@ fn recomputations(
         .flat_map(|s| s.updates.iter().map(|(_, id)| *id))
         .collect();
     let of_accumulators = algorithm.made_of_accumulators();
-    // The places around a cell at which each function is evaluated for it, by the last kernel or by one that
-    // stores. All that read a function come after it.
+    // The places around a cell at which the last kernel, or one that stores, evaluates each function for it. All
+    // readers of a function come after it.
     let mut places: BTreeMap<FnId, BTreeSet<(Kernel, Offset)>> = BTreeMap::new();
     for root in &roots {
         places.insert(*root, BTreeSet::from([(Kernel::Last, [0; 3])]));
@@ -371,9 +372,9 @@ pub fn shared(algorithm: &Algorithm) -> BTreeMap<String, Placement> {
     kept(algorithm, WORTH_SHARING, Placement::Shared, everywhere)
 }
 
-/// What shared functions are made of: it is evaluated around the tile, too, and so cannot ride along
-/// in a column.
-fn around(algorithm: &Algorithm, placements: &BTreeMap<String, Placement>) -> BTreeSet<FnId> {
+/// Functions that shared ones are made of: they are evaluated around the tile, too, and so cannot ride along in a
+/// column.
+fn below_shared(algorithm: &Algorithm, placements: &BTreeMap<String, Placement>) -> BTreeSet<FnId> {
     let of = |wanted: fn(&Placement) -> bool| -> BTreeSet<FnId> {
         let names = placements.iter().filter(|(_, p)| wanted(p));
         names.filter_map(|(name, _)| algorithm.find(name)).collect()
@@ -391,13 +392,13 @@ fn around(algorithm: &Algorithm, placements: &BTreeMap<String, Placement>) -> BT
         .collect()
 }
 
-/// Carries every sum that reads several planes, and keeps in registers what is added to one.
+/// Carries every sum that reads several planes, and keeps the functions that are added to one in registers.
 pub fn carry(algorithm: &Algorithm, placements: &mut BTreeMap<String, Placement>) {
     ride(algorithm, placements, &BTreeSet::new(), BTreeSet::new());
 }
 
-/// The same, but sums that are multiplied by what changes from cell to cell are carried ahead where that
-/// brings them to the plane of their factors, so that these need not wait.
+/// The same, except that sums with varying factors are carried ahead if that brings them to the plane of their factors,
+/// so that these need not wait.
 pub fn carry_ahead(algorithm: &Algorithm, placements: &mut BTreeMap<String, Placement>) {
     let shared = placements.iter().filter(|(_, p)| **p == Placement::Shared);
     let shared = shared
@@ -406,8 +407,8 @@ pub fn carry_ahead(algorithm: &Algorithm, placements: &mut BTreeMap<String, Plac
     ride(algorithm, placements, &factors(algorithm), shared);
 }
 
-/// Carries every sum that reads several planes, those of `ahead` so that they complete on the plane of the iteration, if
-/// they are made of no `bound` function: one that is on this plane no sooner.
+/// Carries every sum that reads several planes. Those of `ahead` complete on the plane of the iteration, if they are
+/// made of no `bound` function, which is on this plane no sooner.
 fn ride(
     algorithm: &Algorithm,
     placements: &mut BTreeMap<String, Placement>,
@@ -415,7 +416,7 @@ fn ride(
     mut bound: BTreeSet<FnId>,
 ) {
     let axis = algorithm.slowest_axis();
-    let around = around(algorithm, placements);
+    let around = below_shared(algorithm, placements);
     let mut late: BTreeSet<FnId> = BTreeSet::new();
     for (id, function) in algorithm.ids().filter(|(id, _)| !around.contains(id)) {
         let accesses = function.def.accesses();
@@ -442,7 +443,7 @@ fn ride(
         let is_late =
             |a: &Access| late.contains(&a.of) || (a.at[axis] > 0 && bound.contains(&a.of));
         if !accesses.iter().any(is_late) {
-            // What is stored is read from memory, on any plane.
+            // A stored function is read from memory, on any plane.
             let is_stored = matches!(placements.get(&function.name), Some(Placement::Global(_)));
             if !is_stored && accesses.iter().any(|a| bound.contains(&a.of)) {
                 bound.insert(id);

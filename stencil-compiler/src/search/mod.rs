@@ -1,9 +1,9 @@
-//! Searches among schedules: the heuristic and presets, where a search begins and the neighbours it goes to, samples of
-//! all legal schedules, advice where one is illegal, and files of those that were found fast.
+//! Searches among schedules: the heuristic and presets, the start of a search and its neighbours, samples of all legal
+//! schedules, advice in place of an illegal one, and files of schedules that were found fast.
 
 pub mod advice;
-mod aligned;
 pub mod cuts;
+mod evaluate_once;
 mod factors;
 pub mod heuristic;
 mod neighbours;

@@ -1,10 +1,10 @@
-//! The space of schedules of a card as a search goes through it: where it begins, spread over all
-//! ways to place and to block, and the neighbours of a schedule that was found good.
+//! The space of schedules of a card as a search explores it: its start, spread over all ways to place and to block, and
+//! the neighbours of a good schedule.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::aligned::{aligned, in_own_column};
 use super::cuts::cuts;
+use super::evaluate_once::{evaluate_once, in_own_column};
 use super::heuristic::{carry, carry_ahead, fused, recomputed, shared, stored};
 use super::passes::{self, PARTS};
 use super::sums;
@@ -17,9 +17,9 @@ use crate::schedule::{
 
 type Placements = BTreeMap<String, Placement>;
 
-/// Ways to place grid functions that differ in kind: all recomputed, what is expensive kept in shared
-/// memory, or stored, what can be added up early stored with it, and what makes these evaluate costly functions
-/// once; each with and without sums that ride along, those that are factors also ahead. Not all of them are legal with every blocking.
+/// Ways to place grid functions that differ in kind: all recomputed, expensive ones kept in shared memory, or stored,
+/// early sums stored with them, and placements with which these evaluate costly functions once; each with and without
+/// sums that ride along, those that are factors also ahead. Not all of them are legal with every blocking.
 pub fn placements(algorithm: &Algorithm) -> Vec<Placements> {
     let derived = stored(algorithm, Halo::Exchange);
     let mut parts = derived.clone();
@@ -28,7 +28,7 @@ pub fn placements(algorithm: &Algorithm) -> Vec<Placements> {
     if algorithm.dimension > 1 {
         bases.push(shared(algorithm));
         let marched = lightened(algorithm, &derived);
-        bases.extend(marched.iter().map(|base| aligned(algorithm, base)));
+        bases.extend(marched.iter().map(|base| evaluate_once(algorithm, base)));
     }
     bases.extend([derived, parts]);
     let mut all = Vec::new();
@@ -47,8 +47,8 @@ pub fn placements(algorithm: &Algorithm) -> Vec<Placements> {
     all
 }
 
-/// What is stored, and the same without what the last kernel could keep in registers while it marches, without all
-/// that is computed by the last of the kernels that store, and nothing.
+/// The stored functions, and three lighter sets: without those that the last kernel could keep in registers while it
+/// marches, without those of the last of the kernels that store, and none.
 fn lightened(algorithm: &Algorithm, stored: &Placements) -> [Placements; 4] {
     let kernels = stored_together(algorithm, &Schedule::placing(stored.clone()));
     let last: BTreeSet<FnId> = kernels.last().into_iter().flatten().copied().collect();
@@ -81,10 +81,10 @@ fn lightened(algorithm: &Algorithm, stored: &Placements) -> [Placements; 4] {
     ]
 }
 
-/// Where a search begins: each of the [`placements`], all fields in one pass or in two or three, what one
-/// kernel could store in one or in two or three, and each of the [`cuts`](super::cuts), with each
-/// blocking of a card, and each of its parameters that a search varies from the start; all kernels
-/// are blocked alike. Some may be illegal, which [`compile`](crate::compile::compile) tells.
+/// The start of a search: each of the [`placements`], all fields in one pass or in two or three, the stored functions
+/// of one kernel in one or in two or three, and each of the [`cuts`](super::cuts), with each blocking of a card, and
+/// each of its parameters that a search varies from the start; all kernels are blocked alike. Some may be illegal,
+/// which [`compile`](crate::compile::compile) tells.
 ///
 /// ```
 /// use stencil_compiler::discretize::discretize;
@@ -148,7 +148,7 @@ type Way = (Placements, Passes, usize);
 
 type Passes = BTreeMap<String, u32>;
 
-/// Ways to place, each with ways to part the fields or what is stored, and the number of kernels that make them.
+/// Ways to place, each with ways to split the fields or the stored functions, and the number of kernels that result.
 fn ways(algorithm: &Algorithm) -> Vec<Way> {
     let split = PARTS.map(|parts| passes::balanced(algorithm, parts));
     let split: Vec<Passes> = [Some(Passes::new())]
@@ -214,7 +214,7 @@ fn combinations(
     all
 }
 
-/// Grid functions whose storing is tried: those that save most operations.
+/// The number of grid functions whose storing is tried: those that save most operations.
 const MOST_STORED: usize = 6;
 
 /// Schedules that differ from one in a single choice: the layout of arrays, a parameter of a kernel, or of all kernels (the
@@ -237,7 +237,7 @@ pub fn neighbours(algorithm: &Algorithm, schedule: &Schedule) -> Vec<Schedule> {
         one.kernels[at].params.insert(name.into(), value);
         all.insert(one);
     }
-    // Surfaces are there for comparisons: texture units serve fewer values at a time than loads.
+    // Surfaces are included for comparisons: texture units serve fewer values at a time than loads.
     all.extend([Layout::Soa, Layout::Aos].map(|layout| Schedule {
         layout,
         ..schedule.clone()
@@ -262,7 +262,7 @@ pub fn reblocked(dimension: usize, schedule: &Schedule) -> Vec<Schedule> {
     all.into_iter().filter(|other| other != schedule).collect()
 }
 
-/// Parameters of kernels, by their numbers, with values beside those that they have.
+/// Parameters of kernels, by their numbers, with values next to the present ones.
 fn blockings_beside(dimension: usize, schedule: &Schedule) -> Vec<(usize, &'static str, u32)> {
     let mut all = Vec::new();
     for (at, kernel) in schedule.kernels.iter().enumerate() {
@@ -303,8 +303,8 @@ fn otherwise_placed(problem: &Algorithm, schedule: &Schedule, name: &str) -> Vec
     placed.collect()
 }
 
-/// The schedule with one sum that rides along completed behind in place of ahead, or the other way round.
-/// Where it reads no plane ahead both are the same.
+/// The schedule with one sum that rides along completed behind in place of ahead, or the other way round. If it reads
+/// no plane ahead, both are the same.
 fn carried_otherwise(problem: &Algorithm, schedule: &Schedule) -> Vec<Schedule> {
     let axis = problem.slowest_axis();
     let reads_ahead = |name: &str| {
@@ -448,7 +448,7 @@ mod tests {
         assert!(neighbours(&algorithm, &split).contains(&schedule));
     }
 
-    /// What multiplies such a sum need not wait for it, in one kernel or in two.
+    /// The other factor of such a sum need not wait for it, in one kernel or in two.
     #[test]
     fn a_search_begins_with_factors_ahead_and_tries_sums_on_both_sides() {
         let text = "pub system Two in 3d { field q: scalar; field w: scalar;

@@ -5,12 +5,12 @@ use crate::cost::{MODELS, Rates};
 use crate::expr::real::Precision;
 use crate::kernel::Multiprocessor;
 
-/// What a schedule of a card is chosen for.
+/// The card and the precision.
 #[derive(Clone, Copy, Debug)]
 pub struct On {
     /// The precision of values.
     pub precision: Precision,
-    /// What a multiprocessor of the card has. Times are compared on the newest card that is modelled, with such multiprocessors.
+    /// The resources of a multiprocessor. Times are compared on the newest modelled card with these multiprocessors.
     pub multiprocessor: Multiprocessor,
 }
 

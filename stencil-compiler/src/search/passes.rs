@@ -1,4 +1,5 @@
-//! Passes that a search tries: new values of fields, or what one kernel stores, parted into about the same work.
+//! Passes that a search tries: new values of fields, or the stored functions of one kernel, split into about equal
+//! work.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +7,7 @@ use crate::algorithm::footprint::needed;
 use crate::algorithm::{Algorithm, FnId, Role};
 use crate::schedule::{Placement, Schedule, stored_together};
 
-/// Kernels that a search parts what one could compute into.
+/// Numbers of kernels that a search splits one into.
 pub const PARTS: [usize; 2] = [2, 3];
 
 /// Passes of about the same work: components in the order of the declaration, cut where the largest
@@ -94,7 +95,7 @@ pub fn of_stored(
     Some(named.collect())
 }
 
-/// The two groups of which the lesser needs the most of what the other one needs, in parts of its work.
+/// The two groups that share most of their work, relative to that of the smaller one.
 fn most_alike(
     groups: &[(Vec<FnId>, BTreeSet<FnId>)],
     work: impl Fn(&BTreeSet<FnId>) -> u32,

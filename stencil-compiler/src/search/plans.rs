@@ -1,5 +1,5 @@
-//! Plan files: schedules that were found good, with what they are for and how fast they were. They
-//! are text, so that they can be read, compared, merged and kept with a program.
+//! Plan files: schedules that were found good, with their keys and rates. They are text, so that they can be read,
+//! compared, merged and kept with a program.
 //!
 //! ```text
 //! plans
@@ -14,8 +14,8 @@
 //! end
 //! ```
 //!
-//! A plan has a `formulation` where its search chose among those that the declaration leaves open: the choice, and the
-//! fingerprint of the problem where nothing is said.
+//! A plan has a `formulation` if its search chose among those that the declaration leaves open: the choice, and the
+//! fingerprint of the problem with the default one.
 
 use std::fmt::Write as _;
 
@@ -33,7 +33,7 @@ const CHOSEN: &str = "formulation";
 /// A schedule that was found good.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// What it is for.
+    /// The key under which it is found.
     pub key: Key,
     /// The formulation that was chosen, if the declaration leaves one open and the search was to choose it.
     pub chosen: Option<Chosen>,
@@ -46,22 +46,22 @@ pub struct Plan {
 /// A formulation that a search chose for a declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chosen {
-    /// How what is open was settled.
+    /// The choices that were made.
     pub formulation: Formulation,
-    /// The fingerprint of the declaration's problem where nothing else is said.
+    /// The fingerprint of the declaration's problem by default.
     pub of: u64,
 }
 
 impl Chosen {
-    /// Was it chosen for a declaration with this scheme, whose problem is this where nothing else is said? Declarations that come to the
-    /// same there may leave other choices open.
+    /// Was it chosen for a declaration with this scheme, whose problem by default is this one? Declarations with the
+    /// same default may leave other choices open.
     pub fn is_for(&self, problem: u64, scheme: &Scheme) -> bool {
         let is_open = || scheme.is_open() && scheme.formulations().contains(&self.formulation);
         self.of == problem && is_open()
     }
 }
 
-/// What a schedule is for.
+/// The key of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     /// The system's name, for readers.
@@ -81,7 +81,7 @@ pub struct Key {
 pub struct Plans(pub Vec<Plan>);
 
 impl Plan {
-    /// Is it for the same as another one, or does it settle the same declaration for the same?
+    /// Has it the same key as another one, or does it settle the same declaration for the same?
     fn is_for_same(&self, other: &Plan) -> bool {
         let settles = |plan: &Plan| plan.chosen.map(|chosen| chosen.of);
         let of_declaration = |plan: &Plan| Key {
@@ -94,8 +94,8 @@ impl Plan {
 }
 
 impl Plans {
-    /// Adds a plan, in the place of those for the same: a declaration has one formulation for a card, a precision and a mesh. A
-    /// better schedule of the one that was chosen leaves the choice as it is.
+    /// Adds a plan, in the place of those with the same key. A declaration has one formulation for a card, a precision
+    /// and a mesh; a better schedule of the chosen one leaves the choice as it is.
     pub fn merge(&mut self, mut plan: Plan) {
         let at = self.0.iter().position(|old| old.is_for_same(&plan));
         let before = self.0.iter().find(|old| old.key == plan.key);
@@ -104,20 +104,20 @@ impl Plans {
         self.0.insert(at.unwrap_or(self.0.len()), plan);
     }
 
-    /// The plan for a problem on a card: that of the same mesh, or else of the one whose number of
-    /// cells is nearest.
+    /// The plan for a problem on a card: for the same mesh, or else for the one with the nearest number of cells.
     pub fn find(&self, key: &Key) -> Option<&Plan> {
         self.nearest(key, |plan| plan.key.problem == key.problem)
     }
 
-    /// What was [chosen](Chosen::is_for) for a declaration with this scheme, on a card: for the same mesh, or else the nearest one.
+    /// The formulation [chosen](Chosen::is_for) for a declaration with this scheme, on a card: for the same mesh, or
+    /// else the nearest one.
     pub fn chosen(&self, key: &Key, scheme: &Scheme) -> Option<Chosen> {
         let is_for = |chosen: Chosen| chosen.is_for(key.problem, scheme);
         let settles = |plan: &Plan| plan.chosen.is_some_and(is_for);
         self.nearest(key, settles)?.chosen
     }
 
-    /// Of some plans for the precision and the card of a key, the one for the nearest mesh.
+    /// The plan for the nearest mesh among those that satisfy a condition and have the precision and the card of a key.
     fn nearest(&self, key: &Key, is_one: impl Fn(&Plan) -> bool) -> Option<&Plan> {
         let same = |plan: &&Plan| {
             let own = &plan.key;
@@ -174,7 +174,7 @@ impl Plans {
     /// Reads a plan file; lines that begin with `#` are comments.
     ///
     /// # Errors
-    /// Where the text is none; the message has the line.
+    /// If the text is not a plan file; the message has the line.
     pub fn parse(source: &str) -> Result<Self, TextError> {
         let mut lines = meaningful(source);
         if lines.next().map(|(_, line)| line) != Some(HEAD) {
@@ -279,7 +279,7 @@ fn plan<'a>(
     })
 }
 
-/// What a line says after its name.
+/// The rest of a line after its name.
 fn field<'a>((at, line): (usize, &'a str), name: &str) -> Result<(usize, &'a str), TextError> {
     let value = line.strip_prefix(name).filter(|rest| rest.starts_with(' '));
     let value = value.ok_or_else(|| wrong(at, format!("expected `{name}`, found `{line}`")))?;

@@ -14,7 +14,7 @@ use crate::schedule::{Blocking, Halo, Placement, Schedule, strategies};
 pub struct Preset {
     /// Its name.
     pub name: &'static str,
-    /// What it does, in a sentence.
+    /// Its effect, in a sentence.
     pub summary: &'static str,
     /// The schedule.
     make: fn(&Algorithm, On) -> Schedule,
@@ -109,7 +109,7 @@ fn decomposed(algorithm: &Algorithm, on: On) -> Schedule {
     marched(algorithm, stored(algorithm, Halo::Exchange), on)
 }
 
-/// Where nothing is stored, or nothing can be added up before, this is `decomposed`.
+/// If nothing is stored, or nothing can be added up before, this is `decomposed`.
 fn decomposed_sums(algorithm: &Algorithm, on: On) -> Schedule {
     let mut placements = stored(algorithm, Halo::Exchange);
     sums::store_parts(algorithm, &mut placements);
@@ -128,7 +128,7 @@ fn carried(algorithm: &Algorithm, on: On) -> Schedule {
     marched(algorithm, placements, on)
 }
 
-/// Where no sum that rides along is a factor, this is `carried`.
+/// If no sum that rides along is a factor, this is `carried`.
 fn ahead(algorithm: &Algorithm, on: On) -> Schedule {
     let mut placements = BTreeMap::new();
     if algorithm.dimension > 1 {
@@ -137,7 +137,7 @@ fn ahead(algorithm: &Algorithm, on: On) -> Schedule {
     marched(algorithm, placements, on)
 }
 
-/// Where nothing is worth sharing, this is `carried`.
+/// If nothing is worth sharing, this is `carried`.
 fn shared(algorithm: &Algorithm, on: On) -> Schedule {
     let mut placements = BTreeMap::new();
     if algorithm.dimension > 1 {
@@ -147,7 +147,7 @@ fn shared(algorithm: &Algorithm, on: On) -> Schedule {
     marched(algorithm, placements, on)
 }
 
-/// Where substeps cannot be fused, or no thread has registers for it, this is `shared`.
+/// If substeps cannot be fused, or no thread has registers for it, this is `shared`.
 fn fused(algorithm: &Algorithm, on: On) -> Schedule {
     let fused = heuristic::fused_march(algorithm, heuristic::AT_ONCE, on);
     fused.unwrap_or_else(|| shared(algorithm, on))

@@ -1,5 +1,5 @@
-//! What a search tries last, on what has won: choices that change little, and alike for most schedules, so that others
-//! with them are not looked at.
+//! The last choices of a search, on the best schedules: they change little, and alike for most schedules, so that other
+//! schedules with them are not tried.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use crate::schedule::strategies::{self, Param, Tried};
 use crate::schedule::{Coefficients, Schedule};
 
 impl Schedule {
-    /// What a search tries last of what has won, in so many dimensions: all values of the parameters that are
-    /// [tried last](Tried::Last), of all kernels alike, and literals where instructions have room for them. Some may be illegal.
+    /// The last variants of a good schedule that a search tries: all values of the parameters that are [tried
+    /// last](Tried::Last), alike in all kernels, and literals if instructions have room for them. Some may be illegal.
     ///
     /// ```
     /// use stencil_compiler::expr::real::Precision;

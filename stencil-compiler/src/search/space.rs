@@ -19,7 +19,7 @@ const STORED: u64 = 6;
 /// Draws in a hundred whose fields get their new values in several passes.
 const SPLIT: u64 = 15;
 
-/// Draws in a hundred of those with one pass that part what one kernel stores, if it is enough.
+/// Draws in a hundred of those with one pass that split the stored functions of one kernel, if there are enough.
 const PARTED: u64 = 30;
 
 /// Draws in a hundred whose substeps are fused.
@@ -68,19 +68,19 @@ impl Draws {
     }
 }
 
-/// All schedules of an algorithm, to draw from. What draws have in common is found once.
+/// All schedules of an algorithm, to draw from. Results that draws share are computed once.
 #[derive(Debug)]
 pub struct Space<'a> {
     algorithm: Cow<'a, Algorithm>,
     value_bytes: usize,
     placements: OnceLock<Vec<BTreeMap<String, Placement>>>,
     cuts: OnceLock<Vec<Cut>>,
-    /// Those of problems with so many substeps fused, where these are problems.
+    /// The spaces of the problems with this many fused substeps; `None` for numbers that cannot be fused.
     fused: [OnceLock<Option<Box<Space<'static>>>>; MOST_FUSED + 1],
 }
 
 impl<'a> Space<'a> {
-    /// The space of an algorithm, for values of so many bytes.
+    /// The space of an algorithm, for values of this many bytes.
     pub fn new(algorithm: &'a Algorithm, value_bytes: usize) -> Self {
         Space::of(Cow::Borrowed(algorithm), value_bytes)
     }
@@ -97,8 +97,8 @@ impl<'a> Space<'a> {
 
     /// A legal schedule drawn from the sequence, or `None` if a long search finds none.
     ///
-    /// The blocking is drawn first and kept until a draw is legal: else those with many parameters that exclude each
-    /// other would hardly ever be seen.
+    /// The blocking is drawn first and kept until a draw is legal. Otherwise blockings with many parameters that
+    /// exclude each other would hardly ever occur.
     pub fn sample(&self, draws: &mut Draws) -> Option<Schedule> {
         let strategies: Vec<&Strategy> = strategies::ALL
             .iter()
@@ -133,7 +133,7 @@ impl<'a> Space<'a> {
         schedule
     }
 
-    /// The space of the problem of so many substeps at once, if that is one.
+    /// The space of the problem with this many fused substeps, if they can be fused.
     fn fused(&self, fuse: usize) -> Option<&Space<'static>> {
         let make = || {
             let problem = self.algorithm.fused(fuse).ok()?;
@@ -142,7 +142,7 @@ impl<'a> Space<'a> {
         self.fused.get(fuse)?.get_or_init(make).as_deref()
     }
 
-    /// A draw for two substeps at once or up to a whole step, where that is a problem.
+    /// A draw for two substeps at once or up to a whole step, if they can be fused.
     fn draw_fused(&self, base: &Strategy, draws: &mut Draws) -> Schedule {
         let most = self.algorithm.substeps.len().clamp(2, MOST_FUSED);
         let fuse = 2 + draws.below(most as u64 - 1) as usize;
@@ -190,7 +190,7 @@ impl<'a> Space<'a> {
         }
         let mut kernels = kernel_count(algorithm, &schedule);
         if !cuts.is_empty() && !schedule.passes.is_empty() {
-            // The first pass is done by the kernel that stores.
+            // The kernel that stores does the first pass.
             kernels -= 1;
         }
         schedule.kernels = (0..kernels)
@@ -202,7 +202,7 @@ impl<'a> Space<'a> {
     fn draw_placements(&self, base: &Strategy, draws: &mut Draws) -> BTreeMap<String, Placement> {
         let algorithm = &*self.algorithm;
         let mut placements = BTreeMap::new();
-        // Half of the marches carry by the rule, changed here and there; the rest are free draws.
+        // Half of the marches carry by the rule, with some changes; the rest are free draws.
         match draws.below(4) {
             0 if base.marches => heuristic::carry(algorithm, &mut placements),
             1 if base.marches => heuristic::carry_ahead(algorithm, &mut placements),
@@ -230,7 +230,7 @@ impl<'a> Space<'a> {
         placements
     }
 
-    /// How searches begin to place.
+    /// The placements at the start of searches.
     fn placements(&self) -> &[BTreeMap<String, Placement>] {
         self.placements
             .get_or_init(|| neighbours::placements(&self.algorithm))

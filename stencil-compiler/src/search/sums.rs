@@ -11,8 +11,8 @@ use crate::schedule::{Halo, Placement};
 
 const HERE: [i32; 3] = [0; 3];
 
-/// Stores what is added to something that reads neighbours of a stored function, where it reads
-/// none itself, but neighbours of fields: the last kernel then reads one value in place of these.
+/// Stores functions that are added to one that reads neighbours of a stored function, if they read no such neighbours
+/// themselves, but neighbours of fields: the last kernel then reads one value in place of these.
 pub(super) fn store_parts(algorithm: &Algorithm, placements: &mut BTreeMap<String, Placement>) {
     let is_stored = |p: &Placement| matches!(p, Placement::Global(_));
     let stored = placements.iter().filter(|(_, p)| is_stored(p));
@@ -29,13 +29,13 @@ pub(super) fn store_parts(algorithm: &Algorithm, placements: &mut BTreeMap<Strin
 struct Sums<'a> {
     algorithm: &'a Algorithm,
     stored: BTreeSet<FnId>,
-    /// New values: computed by the last kernel, whatever is stored.
+    /// New values, which the last kernel always computes.
     roots: Vec<FnId>,
-    /// What the last kernel computes.
+    /// Functions that the last kernel computes.
     last: BTreeSet<FnId>,
-    /// What earlier kernels compute.
+    /// Functions that earlier kernels compute.
     early: BTreeSet<FnId>,
-    /// What no earlier kernel can compute.
+    /// Functions that no earlier kernel can compute.
     of_accumulators: BTreeSet<FnId>,
 }
 
@@ -91,7 +91,7 @@ impl<'a> Sums<'a> {
     }
 }
 
-/// What a definition adds up in its own cell, as it is; nothing if it does something else too.
+/// The functions that a definition adds up unchanged in its own cell; empty if it has other operations.
 fn added(def: &Def) -> Vec<Access> {
     let here = |access: &Access| access.at == HERE;
     match def {

@@ -1,4 +1,4 @@
-//! Each mistake is blamed on what made it, and what is offered in its place is legal.
+//! Each mistake is blamed on its cause, and the choices offered in its place are legal.
 
 use super::advice::advised;
 use super::presets;
@@ -100,7 +100,7 @@ fn a_name_that_is_none_is_near_one_that_is() {
     assert_eq!(found.blame, Blame::Name("div_v".into()));
     assert_eq!(found.help[0], "did you mean `div_u`?");
     assert_eq!(found.help[1], "the schedule is legal without `place div_v`");
-    // A number may be another one, or gone: whatever holds the words is told.
+    // A number may differ or be missing: all names that hold the words are offered.
     let numbered = error(&flow(), "place part0_70 shared kernel march");
     assert_eq!(
         numbered.help[0],
@@ -138,7 +138,7 @@ fn a_placement_that_cannot_be_served_is_answered_with_those_that_can() {
     );
     // Neighbours in the plane read it.
     placements_are_legal(&flow, "place div_u carried kernel march", "div_u");
-    // It is no sum.
+    // It is not a sum.
     placements_are_legal(&flow, "place ddt_u_x carried kernel march", "ddt_u_x");
 }
 
@@ -157,7 +157,7 @@ fn a_sum_is_carried_behind_or_ahead() {
     assert!(found.message.contains("`kernel`"), "{}", found.message);
     let found = text::parse("schedule place a ahead kernel march").unwrap_err();
     assert!(found.message.contains("carried ahead"), "{}", found.message);
-    // It is no sum, and neighbours in the plane read it.
+    // It is not a sum, and neighbours in the plane read it.
     let flow = flow();
     for (source, name) in [
         ("place ddt_u_x carried ahead kernel march", "ddt_u_x"),
@@ -380,7 +380,7 @@ fn fields_lie_side_by_side_where_blockings_read_cell_by_cell() {
         let compiled = compile(&algorithm, &schedule(&source), &Target::new(BYTES));
         let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
         let buffers = &compiled.kernels[1].buffers;
-        assert!(buffers.iter().all(|b| b.apart() == 3), "{buffers:?}");
+        assert!(buffers.iter().all(|b| b.cell_stride() == 3), "{buffers:?}");
     }
     for blocking in ["rows", "tile3d", "march tile_x=32 tile_y=4"] {
         let found = error(&algorithm, &format!("layout aos kernel {blocking}"));
@@ -415,7 +415,7 @@ fn fields_lie_side_by_side_where_blockings_read_cell_by_cell() {
     }
 }
 
-/// Surfaces have no rows; they are what fields, their new values, and functions that neighbours read are in.
+/// Surfaces have no rows; fields, their new values, and functions that neighbours read lie in them.
 #[test]
 fn fields_are_surfaces_where_blockings_read_cell_by_cell() {
     let algorithm = flow();
@@ -446,7 +446,7 @@ fn fields_are_surfaces_where_blockings_read_cell_by_cell() {
     }
 }
 
-/// Where memory bounds a march, two substeps at once move half as much.
+/// If memory bounds a march, two substeps at once move half as much.
 #[test]
 fn the_preset_gpu_fuses_what_waits_for_memory() {
     let fuse = |source: &str, precision: Precision| {

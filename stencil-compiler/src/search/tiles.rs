@@ -10,8 +10,8 @@ use crate::cost::KernelCost;
 use crate::expr::real::Precision;
 use crate::schedule::{Blocking, Halo, Placement, Schedule, kernel_count, strategies};
 
-/// Boxes to try, along x, y, z, and how many of them on a multiprocessor: measured best for four
-/// fields in `f32`, four in `f64` or eight in `f32`, and eight in `f64`; the others take less.
+/// Boxes to try, along x, y, z, and the number of them on a multiprocessor: measured best for four fields in `f32`,
+/// four in `f64` or eight in `f32`, and eight in `f64`; the others take less.
 const BOXES: [[u32; 4]; 5] = [
     [32, 8, 1, 3],
     [32, 4, 2, 2],
@@ -70,8 +70,8 @@ fn marching(algorithm: &Algorithm, strategy: &str, (x, y, points): (u32, u32, u3
     Blocking::new(strategy, &params)
 }
 
-/// Marches over the largest tile whose planes fit into shared memory, with several cells a thread where
-/// it has the registers; where no tile fits, one thread a cell, with what would ride along recomputed.
+/// Marches over the largest tile whose planes fit into shared memory, with several cells a thread if it has the
+/// registers; if no tile fits, one thread a cell, with carried sums recomputed.
 pub(super) fn march(
     algorithm: &Algorithm,
     placements: BTreeMap<String, Placement>,
@@ -85,7 +85,7 @@ pub(super) fn march(
     direct(algorithm, placements, on)
 }
 
-/// Such marches, and what they cost.
+/// The same marches, and their costs.
 pub(super) fn largest_march(
     algorithm: &Algorithm,
     placements: &BTreeMap<String, Placement>,
@@ -96,7 +96,7 @@ pub(super) fn largest_march(
     tiled(algorithm, &base, kernels, on)
 }
 
-/// So many marches over the largest tile with which the schedule is legal.
+/// The schedule with this many marches over the largest tile with which it is legal.
 pub(super) fn tiled(
     algorithm: &Algorithm,
     base: &Schedule,
@@ -106,7 +106,7 @@ pub(super) fn tiled(
     tiles(algorithm, base, kernels, on).next()
 }
 
-/// So many marches over each tile with which the schedule is legal, the largest first.
+/// The schedules with this many marches over each tile with which they are legal, the largest first.
 pub(super) fn tiles(
     algorithm: &Algorithm,
     base: &Schedule,
@@ -126,8 +126,8 @@ pub(super) fn tiles(
     TILES.into_iter().filter(in_precision).filter_map(tiled)
 }
 
-/// The same with the barriers around shared functions split, if there are some. It gains 3 to 14 %, measured
-/// for planes of four systems; along rows, of two dimensions, it may lose as much.
+/// The schedule with the barriers around shared functions split, if there are any. It gains 3 to 14 %, measured for
+/// planes of four systems; along rows, in two dimensions, it may lose as much.
 fn split(
     algorithm: &Algorithm,
     schedule: &Schedule,
@@ -153,8 +153,8 @@ const PLANES: [((u32, u32, u32), u32); 4] = [
     ((16, 4, 1), 1),
 ];
 
-/// Planes in shared memory and columns in registers; sums that read other planes ride along where
-/// a thread has the registers, else those planes are kept too.
+/// Planes in shared memory and columns in registers; sums that read other planes ride along if a thread has the
+/// registers, else those planes are kept too.
 pub(super) fn plane(algorithm: &Algorithm, on: On) -> Schedule {
     let stored = stored(algorithm, Halo::Exchange);
     if algorithm.dimension == 1 {
@@ -184,7 +184,7 @@ pub(super) fn plane(algorithm: &Algorithm, on: On) -> Schedule {
 /// still not spill.
 const ROOM_FOR_TWO: u32 = 150;
 
-/// One thread a cell, two blocks on a multiprocessor where registers allow that.
+/// One thread a cell, two blocks on a multiprocessor if registers allow that.
 pub(super) fn direct(
     algorithm: &Algorithm,
     placements: BTreeMap<String, Placement>,

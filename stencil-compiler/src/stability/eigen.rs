@@ -10,10 +10,10 @@ use num_complex::Complex64;
 
 use super::region::size;
 
-/// Iterations for one eigenvalue before the search is given up.
+/// Iterations for one eigenvalue before the search gives up.
 const MOST: usize = 60;
 
-/// The eigenvalues of a square matrix, row by row; `None` where an entry is no number or the iteration does not end.
+/// The eigenvalues of a square matrix, row by row; `None` if an entry is not finite or the iteration does not end.
 pub(super) fn eigenvalues(mut a: Vec<Vec<Complex64>>) -> Option<Vec<Complex64>> {
     let finite = |z: &Complex64| z.re.is_finite() && z.im.is_finite();
     if !a.iter().flatten().all(finite) {
@@ -44,7 +44,7 @@ pub(super) fn eigenvalues(mut a: Vec<Vec<Complex64>>) -> Option<Vec<Complex64>> 
     Some(found)
 }
 
-/// Makes rows and columns of like size, by powers of two: units of fields differ, eigenvalues do not.
+/// Scales rows and columns to similar size, by powers of two: units of fields differ, eigenvalues do not.
 fn balance(a: &mut [Vec<Complex64>]) {
     let n = a.len();
     let mut changed = true;
@@ -78,7 +78,7 @@ fn balance(a: &mut [Vec<Complex64>]) {
     }
 }
 
-/// Eliminates what lies below the first subdiagonal, by similarity with row exchanges.
+/// Eliminates the entries below the first subdiagonal, by similarity with row exchanges.
 fn to_hessenberg(a: &mut [Vec<Complex64>]) {
     let n = a.len();
     for column in 0..n.saturating_sub(2) {
@@ -114,7 +114,8 @@ fn to_hessenberg(a: &mut [Vec<Complex64>]) {
     }
 }
 
-/// Where the last block begins that is coupled; entries that are nothing beside their neighbours become zero.
+/// Returns the first row of the last coupled block. Subdiagonal entries that are negligible beside their neighbours
+/// become zero.
 fn block_start(a: &mut [Vec<Complex64>], end: usize) -> usize {
     let mut start = end - 1;
     while start > 0 {

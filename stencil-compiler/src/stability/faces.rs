@@ -1,4 +1,4 @@
-//! Limits of steps from waves through the faces of cells: the part of a step that each takes.
+//! Limits of steps from waves through the faces of cells: the share of the step that each wave takes.
 
 use num_complex::Complex64;
 
@@ -10,13 +10,14 @@ use crate::catalogue::reconstructions::{self, Reconstruction};
 use crate::catalogue::riemann::Needs;
 use crate::model::{Model, Sweep};
 
-/// A Courant number below this is none: the slack of the search leaves as much of a method that is stable for no step.
+/// A Courant number below this counts as zero: the slack of the search leaves as much of a method that is stable for no
+/// step.
 const NONE: f64 = 0.05;
 
-/// The largest Courant number that is looked at, of fluxes that depend on it.
+/// The largest Courant number that is tried, for fluxes that depend on it.
 const MOST: f64 = 2.0;
 
-/// Between one that is looked at and the next.
+/// The distance between Courant numbers that are tried.
 const PART: f64 = 0.01;
 
 /// The number of times that this distance is halved.
@@ -24,24 +25,24 @@ const HALVINGS: u32 = 12;
 
 /// Fluxes through faces, as a scheme makes them.
 pub(super) struct Faces {
-    /// The largest Courant number in one dimension.
+    /// The largest stable Courant number in one dimension.
     number: f64,
     /// Axes along which fluxes go into one update.
     at_once: usize,
     /// Is it enough if the strictest axis alone is stable?
     apart: bool,
-    /// Is the flux smeared by the length of the step, as that of Lax and Friedrichs is?
+    /// Is the flux smeared in proportion to the length of the step, as that of Lax and Friedrichs is?
     smears: bool,
     /// Are they repaired to keep ranges?
     repairs: bool,
 }
 
-/// The part that an axis takes of a step of a wave that crosses a cell in it, where ranges are kept: the step is the mean of what a cell would become by
-/// each of its faces alone, and there are two along it.
+/// The share of the step, if ranges are kept, that an axis takes of a wave that crosses a cell in the step. The step is
+/// the mean of the updates by each face of a cell alone, and there are two faces along an axis.
 const KEPT: f64 = 2.0;
 
 impl Faces {
-    /// Those of a model; `None` where nothing flows.
+    /// The fluxes of a model; `None` without fluxes.
     pub(super) fn of(model: &Model, tableau: &Tableau, region: &Region) -> Option<Self> {
         let scheme = &model.scheme;
         let reconstruction = reconstructions::find(&scheme.reconstruct);
@@ -53,7 +54,7 @@ impl Faces {
         // Corrected waves that go on sideways stay within the cells that touch theirs.
         let sideways = reconstruction.propagates && model.dimension < 3;
         Some(Faces {
-            number: courant(reconstruction, (tableau, region), smears),
+            number: courant(reconstruction, tableau, region, smears),
             at_once: if is_swept { 1 } else { model.dimension },
             apart: is_swept || sideways,
             smears,
@@ -61,9 +62,9 @@ impl Faces {
         })
     }
 
-    /// Returns the way in which waves along several axes share a step, where otherwise they do it like this. A step with fluxes that are smeared by its length
-    /// is the mean of steps along one axis each, all of which have to be stable; and where ranges are kept it is the mean of what becomes of a
-    /// cell by each of its faces, none of which may leave them.
+    /// Returns how waves along several axes share a step, `otherwise` by default. A step with fluxes that are smeared
+    /// by its length is the mean of steps along one axis each, all of which have to be stable. A step that keeps ranges
+    /// is the mean of the updates of a cell by each of its faces, none of which may leave them.
     pub(super) fn together(&self, otherwise: Axes) -> Axes {
         if self.apart || self.smears || self.repairs {
             Axes::Max
@@ -72,7 +73,7 @@ impl Faces {
         }
     }
 
-    /// The part of a step that a wave of speed one takes along an axis, on cells of length one.
+    /// The share of the step that a wave of speed one takes along an axis, on cells of length one.
     pub(super) fn taken(&self) -> f64 {
         let shared = self.smears || self.repairs;
         let axes = if shared { self.at_once } else { 1 };
@@ -81,13 +82,13 @@ impl Faces {
         axes as f64 * along
     }
 
-    /// Is the step limited by the ranges that are kept?
+    /// Do ranges limit the step more than stability does?
     pub(super) fn is_kept(&self) -> bool {
         self.repairs && KEPT * self.number > 1.0
     }
 
-    /// The part of a step that all else takes, by what it takes alone: waves that are smeared by the length of the step decay by half of what is
-    /// stable, however short it is.
+    /// The factor by which terms without flux take more of a step than by themselves. Waves that are smeared by the
+    /// length of the step decay by half of the stable limit, however short it is.
     pub(super) fn beside(&self) -> f64 {
         if self.smears { 2.0 } else { 1.0 }
     }
@@ -97,7 +98,8 @@ impl Faces {
 /// fluxes, or the one up to which the limiter keeps means of Euler steps monotone, whichever is larger.
 fn courant(
     reconstruction: &Reconstruction,
-    (tableau, region): (&Tableau, &Region),
+    tableau: &Tableau,
+    region: &Region,
     smears: bool,
 ) -> f64 {
     if reconstruction.propagates {
@@ -114,7 +116,7 @@ fn courant(
     linear.max(monotone.unwrap_or(0.0))
 }
 
-/// The weights of cells in the state on the lower side of a face, as the symbol of that state.
+/// The symbol of the state on the lower side of a face, from its weights of cells.
 fn below(face: &[(i32, f64)], angle: f64) -> Complex64 {
     let at = face
         .iter()
@@ -122,7 +124,7 @@ fn below(face: &[(i32, f64)], angle: f64) -> Complex64 {
     at.sum()
 }
 
-/// That of upwind fluxes.
+/// The largest stable Courant number of upwind fluxes.
 fn upwind(face: &[(i32, f64)], region: &Region) -> f64 {
     angles().fold(f64::INFINITY, |most, angle| {
         let rate = (turned(-angle) - 1.0) * below(face, angle);
@@ -130,13 +132,13 @@ fn upwind(face: &[(i32, f64)], region: &Region) -> f64 {
     })
 }
 
-/// That of FORCE, the mean of the fluxes of Lax and Friedrichs and of Richtmyer, which depend on the Courant number: of a speed of one
-/// `(l + r)/2 - (1/n + n)(r - l)/4`.
+/// The largest stable Courant number of FORCE, the mean of the fluxes of Lax and Friedrichs and of Richtmyer. These
+/// depend on the Courant number: for a speed of one they are `(l + r)/2 - (1/n + n)(r - l)/4`.
 fn smeared(face: &[(i32, f64)], region: &Region) -> f64 {
     let sides: Vec<(Complex64, Complex64, Complex64)> = angles()
         .map(|angle| {
             let below = below(face, angle);
-            // The mirror image of the other side.
+            // The mirror image of the lower side.
             let above = turned(angle) * below.conj();
             (
                 turned(-angle) - 1.0,

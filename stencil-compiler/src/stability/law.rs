@@ -1,19 +1,20 @@
-//! A conservation law as systems of differences, about which waves are looked at where no speeds of them are declared or derived.
+//! A conservation law as systems of differences. The speeds of its waves follow from them if none are declared or
+//! derived.
 
 use crate::catalogue::Function;
 use crate::model::{Equation, Model, Scheme, Term, TermKind};
 
-/// A law, taken apart.
-pub struct Apart {
-    /// The divergence of its fluxes, by central differences of second order. Solvers and limiters have no derivative where
-    /// a state is uniform; how fast waves are does not depend on them.
+/// A law, split into its fluxes and the rest.
+pub struct SplitLaw {
+    /// The divergence of its fluxes, by central differences of second order. Solvers and limiters have no derivative at
+    /// a uniform state, and the speeds of waves do not depend on them.
     pub flows: Model,
-    /// All else that changes its fields, as the scheme makes it.
+    /// All other terms of its equations, as the scheme makes them.
     pub rest: Model,
 }
 
-impl Apart {
-    /// Takes a model apart; `None` where nothing flows.
+impl SplitLaw {
+    /// Splits a model; `None` without fluxes.
     pub fn of(model: &Model) -> Option<Self> {
         if model.fluxes.is_empty() {
             return None;
@@ -24,17 +25,17 @@ impl Apart {
         for equation in &mut flows.equations {
             equation.rhs = flowing(model, equation);
         }
-        Some(Apart { flows, rest })
+        Some(SplitLaw { flows, rest })
     }
 
-    /// Does anything change the fields but fluxes?
+    /// Do terms other than fluxes change the fields?
     pub fn has_rest(&self) -> bool {
         let zero = |e: &Equation| e.rhs == Term::zero(e.rhs.rank, self.rest.components, e.rhs.span);
         !self.rest.equations.iter().all(zero)
     }
 }
 
-/// Minus the divergence of what flows of the field of an equation.
+/// Minus the divergence of the flux of an equation's field.
 fn flowing(model: &Model, equation: &Equation) -> Term {
     let (rank, span) = (equation.rhs.rank, equation.span);
     match model.flux_of(equation.field) {
@@ -47,7 +48,7 @@ fn flowing(model: &Model, equation: &Equation) -> Term {
     }
 }
 
-/// A model without its fluxes, and without all that speaks of them.
+/// A model without its fluxes and all declarations that refer to them.
 fn bare(model: &Model) -> Model {
     let scheme = &model.scheme;
     Model {

@@ -1,11 +1,12 @@
-//! The rates of change of fields, linearized about a state: by how much each changes with each value that it reads.
+//! The rates of change of fields, linearized about a state: their derivatives by each value that they read.
 
 use std::collections::BTreeMap;
 
 use crate::algorithm::{Access, Algorithm, Atom, Def, FnId, Offset, Role, StateId, SumTerm};
 use crate::expr::{Expr, Node, Op};
 
-/// The derivatives of one rate, by what it reads: a field and how far away. In units of the rate by those of the field.
+/// The derivatives of one rate by the values that it reads, each a field and an offset. In units of the rate by those
+/// of the field.
 pub(super) type Row = BTreeMap<(StateId, Offset), f64>;
 
 /// A grid function at an offset: its value, and its derivatives.
@@ -26,8 +27,8 @@ impl<F: Fn(StateId, Offset) -> f64> State for F {
     }
 }
 
-/// The derivatives of some grid functions in a cell, exact but for rounding: through functions of functions, offsets add.
-/// Where an operation has a kink, the derivative is that of the branch taken.
+/// The derivatives of some grid functions in a cell, exact up to rounding: through functions of functions, offsets add.
+/// At a kink of an operation, the derivative is that of the branch taken.
 pub(super) fn rows(
     algorithm: &Algorithm,
     roots: &[FnId],
@@ -55,7 +56,7 @@ pub(super) fn rows(
     rows.map(Option::unwrap_or_default).collect()
 }
 
-/// What roots read, directly and through others, in order of definition.
+/// The accesses of roots, directly and through others, in order of definition.
 fn needed(algorithm: &Algorithm, roots: &[FnId]) -> Vec<Access> {
     let mut at: BTreeMap<FnId, std::collections::BTreeSet<Offset>> = BTreeMap::new();
     for root in roots {
@@ -93,7 +94,7 @@ pub(super) fn is_linear(algorithm: &Algorithm, roots: &[FnId]) -> bool {
     true
 }
 
-/// Does a value differ from cell to cell? `None` where it is not linear in those that do.
+/// Does a value differ from cell to cell? `None` if it is not linear in the values that do.
 fn of_linear(expr: &Expr<Atom>, varies: &[bool]) -> Option<bool> {
     let mut of_nodes: Vec<bool> = Vec::with_capacity(expr.nodes.len());
     for node in &expr.nodes {
@@ -128,7 +129,7 @@ fn of_state(algorithm: &Algorithm, of: StateId, at: Offset, state: &dyn State) -
         Role::Field => {
             row.insert((of, at), 1.0);
         }
-        // They carry nothing into a step, or are given.
+        // Accumulators carry nothing into a step, and sources are given.
         Role::Accumulator | Role::Count | Role::Given => {}
     }
     Known {
@@ -172,7 +173,7 @@ fn of_sum(
     made
 }
 
-/// Forward for values, backward for the derivative by each atom, then the derivatives of these.
+/// A forward pass for values, a backward pass for the derivative by each atom, then the derivatives of these.
 fn of_expression(
     expr: &Expr<Atom>,
     at: Offset,

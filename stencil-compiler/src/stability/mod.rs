@@ -1,11 +1,11 @@
-//! How long a step may be: the limit follows from the discrete problem and the integrator.
+//! The longest stable step, which follows from the discrete problem and the integrator.
 //!
-//! | part | what it tells |
+//! | part | content |
 //! | --- | --- |
-//! | [`Region`] | which rates an integrator follows without growth, from its tableau |
+//! | [`Region`] | the rates that an integrator follows without growth, from its tableau |
 //! | [`Symbol`] | the rates of all waves on a mesh about a state, from the Algorithm, and the longest step that is stable for them |
-//! | [`Apart`] | a conservation law as systems of differences, which tell how fast its waves are where nothing else does |
-//! | [`speeds`] | how much of a step each declared speed takes, so that a step is an expression of speeds |
+//! | [`SplitLaw`] | a conservation law as systems of differences, from which the speeds of its waves follow if nothing else tells them |
+//! | [`speeds`] | the share of a step that each declared speed takes, so that a step is an expression of speeds |
 //!
 //! Both limits are those of von Neumann: of problems with constant coefficients on a mesh without ends.
 
@@ -20,7 +20,7 @@ mod symbol;
 #[cfg(test)]
 mod tests;
 
-pub use law::Apart;
+pub use law::SplitLaw;
 pub use linear::State;
 pub use region::Region;
 pub use speeds::{Axes, Share, along_axes, beside_fluxes, integrators_for, keeps_ranges, speeds};

@@ -1,4 +1,4 @@
-//! The largest symbols of derivatives, as a system writes them and its scheme makes them.
+//! The largest symbols of derivatives, in the form in which a system writes them and its scheme discretizes them.
 
 use std::f64::consts::PI;
 
@@ -10,7 +10,7 @@ use crate::discretize::operators::{Stencil, first, higher, second, staggered};
 use crate::expr::Arithmetic;
 use crate::model::{Mixed, Model, Seconds, to_f64};
 
-/// Angles of a half turn at which symbols of operators are looked at.
+/// Angles of a half turn at which symbols of operators are evaluated.
 const ANGLES: u32 = 720;
 
 pub(super) fn turned(angle: f64) -> Complex64 {
@@ -21,8 +21,8 @@ pub(super) fn angles() -> impl Iterator<Item = f64> {
     (1..=ANGLES).map(|k| f64::from(k) * PI / f64::from(ANGLES))
 }
 
-/// The largest symbol of a derivative of this order, in the scheme's order of accuracy, along any direction. A speed is of
-/// every direction; a second derivative of every axis adds up to the Laplacian, a fourth one to its square.
+/// The largest symbol of a derivative of this order, in the scheme's order of accuracy, along any direction. A speed
+/// holds in every direction. A second derivative along every axis adds up to the Laplacian, a fourth one to its square.
 pub(super) fn symbol(model: &Model, power: u32, lengths: &[f64], axes: Axes) -> f64 {
     let order = model.scheme.order;
     let squares = axes.of(lengths.iter().map(|h| 1.0 / (h * h)));
@@ -39,14 +39,14 @@ pub(super) fn symbol(model: &Model, power: u32, lengths: &[f64], axes: Axes) -> 
         2 => twice,
         _ => higher::operator(power).map_or(0.0, |of| largest((of.stencil)(order, &[0]))),
     };
-    // Nested operators reach further than one of the same order.
+    // Nested operators may have a larger symbol than one of the same order.
     let nested = if power == 4 { twice * twice } else { 0.0 };
     let root = squares.sqrt();
     (0..power).fold(own.max(nested), |value, _| value * root)
 }
 
-/// The largest symbol of a second derivative along an axis: of a compact one, of a first derivative of a first one where the scheme
-/// composes them and no compact one is written, and by way of faces where a product is differentiated.
+/// The largest symbol of a second derivative along an axis: of a compact one; of nested first derivatives if the scheme
+/// composes them and no compact one is written; by way of faces if a product is differentiated.
 fn twice(model: &Model, seconds: Seconds) -> f64 {
     let order = model.scheme.order;
     let squared = |stencil: Stencil| {

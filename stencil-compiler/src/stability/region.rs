@@ -6,11 +6,11 @@ use crate::catalogue::integrators::{Combination, Tableau, Target, Term, Value};
 use crate::expr::Arithmetic;
 use crate::model::to_f64;
 
-/// A step may make a mode larger by this part of it and still count as stable: what rounding does to an eigenvalue on the
-/// edge of a region.
+/// A step may make a mode larger by this part of it and still count as stable: rounding does as much to an eigenvalue
+/// on the edge of a region.
 const SLACK: f64 = 1e-6;
 
-/// How often a length is halved in search of one that is stable.
+/// The number of times that a length is halved in search of a stable one.
 const HALVINGS: i32 = 40;
 
 /// The polynomial P of an explicit integrator: a step of length dt multiplies a mode of `f' = lambda f` by P(lambda dt).
@@ -29,7 +29,7 @@ impl Region {
             let (start, kept) = (field.clone(), registers.clone());
             let mut new: Vec<Vec<f64>> = Vec::new();
             for combination in substep {
-                let made = combined(combination, (&start, &kept), &new);
+                let made = combined(combination, &start, &kept, &new);
                 match combination.into {
                     Target::Field => field.clone_from(&made),
                     Target::Register(at) => registers[at].clone_from(&made),
@@ -48,23 +48,23 @@ impl Region {
         &self.coefficients
     }
 
-    /// How much larger a step makes a mode: |P(z)|.
+    /// The factor by which a step multiplies a mode: |P(z)|.
     pub fn growth(&self, z: Complex64) -> f64 {
         let terms = self.coefficients.iter().rev();
         size(terms.fold(Complex64::ZERO, |sum, c| sum * z + c))
     }
 
-    /// Does a step make no mode of this rate times its length larger?
+    /// Does a step keep a mode with this product of rate and length from growing?
     pub(super) fn is_stable(&self, z: Complex64) -> bool {
         self.growth(z) <= 1.0 + SLACK
     }
 
-    /// The longest step that makes no mode of this rate larger than it becomes by itself, and no larger than `most`: a
-    /// mode that decays or swings stays below its size, one that grows may grow by the square of what it grows in
-    /// truth. `also` is what else a step of a length may multiply a mode by.
+    /// The longest step, at most `most`, that makes no mode of this rate larger than the exact solution: a mode that
+    /// decays or oscillates stays below its size, and one that grows may grow by the square of its exact growth. `also`
+    /// is a further factor on a mode for a step of a given length.
     pub fn longest(&self, rate: Complex64, most: f64, also: impl Fn(f64) -> f64) -> f64 {
         let speed = size(rate);
-        // No polynomial of few substeps is small that far out, so longer steps need no look.
+        // No polynomial of few substeps is small that far out, so longer steps are not tried.
         let far = 100.0 / speed;
         let mut unstable = None;
         let is_stable = |dt: f64| {
@@ -97,30 +97,31 @@ impl Region {
         below
     }
 
-    /// How far the region reaches along a direction: the largest |z| to which it is stable.
+    /// The length of the region along a direction: the largest |z| up to which it is stable.
     fn reach(&self, direction: Complex64) -> f64 {
         let reach = self.longest(direction, f64::INFINITY, |_| 1.0);
-        // What only the slack makes of a region that touches an axis is none of it.
+        // A region that touches an axis in the origin alone gets a short reach by the slack; it counts as zero.
         let edge = 0.1;
         if reach < edge { 0.0 } else { reach }
     }
 
-    /// How far it reaches along the negative real axis, for what decays: 2 for Euler's method.
+    /// The length along the negative real axis, for decay: 2 for Euler's method.
     pub fn real(&self) -> f64 {
         self.reach(Complex64::new(-1.0, 0.0))
     }
 
-    /// How far it reaches along the imaginary axis, for what swings: 0 for Euler's method.
+    /// The length along the imaginary axis, for oscillation: 0 for Euler's method.
     pub fn imaginary(&self) -> f64 {
         self.reach(Complex64::new(0.0, 1.0))
     }
 }
 
-/// A combination as a polynomial of lambda dt. A register that holds a rate without the step is one of lambda, so a power
-/// less: it is kept multiplied by the step, as each use of it is.
+/// A combination as a polynomial of lambda dt. A register that holds a rate without the step is a polynomial of lambda,
+/// one power less: it is kept multiplied by the step, as each use of it is.
 fn combined(
     combination: &Combination,
-    (field, registers): (&[f64], &[Vec<f64>]),
+    field: &[f64],
+    registers: &[Vec<f64>],
     new: &[Vec<f64>],
 ) -> Vec<f64> {
     let mut sum: Vec<f64> = Vec::new();

@@ -1,5 +1,5 @@
-//! How much of a step each declared speed takes: a step is an expression of the largest speeds, which a card evaluates by
-//! itself.
+//! The share of a step that each declared speed takes: a step is an expression of the largest speeds, which a card
+//! evaluates by itself.
 
 use super::faces::Faces;
 use super::operators::symbol;
@@ -7,18 +7,18 @@ use super::region::Region;
 use crate::catalogue::{Rank, integrators, reconstructions};
 use crate::model::{Model, Speed};
 
-/// How the limits of several axes are put together.
+/// The ways to combine the limits of several axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Axes {
-    /// What waves along all axes take of a step together: the limit.
+    /// The sum of the shares of waves along all axes, which is the limit.
     #[default]
     Sum,
-    /// What the strictest axis takes alone, as some codes count.
+    /// The share of the strictest axis alone, as some codes count.
     Max,
 }
 
 impl Axes {
-    /// Every way, by its name.
+    /// Every way, with its name.
     pub const ALL: [(&'static str, Axes); 2] = [("sum", Axes::Sum), ("max", Axes::Max)];
 
     pub(super) fn of(self, parts: impl Iterator<Item = f64>) -> f64 {
@@ -29,31 +29,31 @@ impl Axes {
     }
 }
 
-/// What a speed takes of a step: a step of length dt is stable while the sum over all speeds of what they take of it, times
-/// dt, is no more than one. A speed with a value for each axis has a share for each.
+/// The share of a step that a speed takes: a step of length dt is stable while the sum of all shares, times dt, is no
+/// more than one. A speed with a value for each axis has a share for each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Share {
     /// The place of the speed in the model.
     pub of: usize,
-    /// The axis along which it goes; `None` for one in every direction.
+    /// The axis along which it acts; `None` for one in every direction.
     pub axis: Option<usize>,
-    /// Of the length in the unit of the speed.
+    /// The power of the length in the unit of the speed.
     pub power: u32,
-    /// What a speed of one takes; infinite where no step is stable.
+    /// The share of a speed of one; infinite if no step is stable.
     pub rate: f64,
-    /// The place of the share of the speed that has to damp what this one makes grow: this one takes its square, times the rate,
-    /// over that one. `None` where it takes itself times the rate.
+    /// The index of the share that has to damp the growth that this one causes: this one takes its square, times the
+    /// rate, over that one. `None` if it takes itself times the rate.
     pub over: Option<usize>,
-    /// The way to add it to those of the same speed along other axes.
+    /// The way to combine it with those of the same speed along other axes.
     pub axes: Axes,
 }
 
-/// The part of a step that all that does not flow takes beside fluxes through faces, by what it takes alone.
+/// The factor by which terms without flux take more of a step beside fluxes through faces than alone.
 pub fn beside_fluxes(model: &Model) -> f64 {
     faces(model).as_ref().map_or(1.0, Faces::beside)
 }
 
-/// Are waves through faces limited by the ranges that fluxes are repaired for, more than by what is stable?
+/// Do the ranges that fluxes are repaired for limit waves through faces more than stability does?
 pub fn keeps_ranges(model: &Model) -> bool {
     faces(model).as_ref().is_some_and(Faces::is_kept)
 }
@@ -70,12 +70,12 @@ pub fn speeds(model: &Model, spacing: [f64; 3], axes: Axes) -> Vec<Share> {
     shares(model, &speeds, spacing, axes)
 }
 
-/// The parts of a step that waves take that go through faces along each axis, each with a speed of its own.
+/// The shares of waves through faces along each axis, each with a speed of its own.
 pub fn along_axes(model: &Model, spacing: [f64; 3], axes: Axes) -> Vec<Share> {
     shares(model, &[(1, true)], spacing, axes)
 }
 
-/// The shares of speeds of these powers, each with whether it has a value for each axis.
+/// The shares of speeds of these powers; `true` for a speed with a value for each axis.
 fn shares(model: &Model, speeds: &[(u32, bool)], spacing: [f64; 3], axes: Axes) -> Vec<Share> {
     let Some(integrator) = integrators::find(&model.scheme.time) else {
         return Vec::new();
@@ -112,12 +112,12 @@ fn shares(model: &Model, speeds: &[(u32, bool)], spacing: [f64; 3], axes: Axes) 
     all
 }
 
-/// The parts of a step that speeds of one take.
+/// The shares of speeds of one.
 struct Rates<'a> {
     model: &'a Model,
     region: Region,
     axes: Axes,
-    /// Of fluxes that go through faces, if there are some.
+    /// The fluxes through faces, if there are any.
     faces: Option<Faces>,
 }
 
@@ -130,7 +130,7 @@ impl Rates<'_> {
         }
     }
 
-    /// The part that a speed of this power takes on cells of these lengths along its axes, and what has to damp it.
+    /// The share of a speed of this power on cells of these lengths along its axes, and the share that has to damp it.
     fn of(&self, power: u32, lengths: &[f64], damping: Option<usize>) -> (f64, Option<usize>) {
         let (model, region) = (self.model, &self.region);
         let beside = self.faces.as_ref().map_or(1.0, Faces::beside);
@@ -144,7 +144,7 @@ impl Rates<'_> {
                 plain(symbol(model, power, lengths, self.axes) / region.real())
             }
             _ => match (region.imaginary(), damping) {
-                // Of a disc of radius one about -1, which every region holds: y^2 <= 2 d for small dt.
+                // A disc of radius one about -1 lies in every region: y^2 <= 2 d for small dt.
                 (0.0, Some(damping)) if power == 1 => (0.5, Some(damping)),
                 (reach, _) => plain(symbol(model, power, lengths, self.axes) / reach),
             },
@@ -152,7 +152,7 @@ impl Rates<'_> {
     }
 }
 
-/// The integrators by which a model is stable for some step.
+/// The integrators with which a model is stable for some step.
 pub fn integrators_for(model: &Model) -> Vec<&'static str> {
     let is_stable = |name: &str| {
         let mut other = model.clone();
@@ -173,7 +173,7 @@ pub fn integrators_for(model: &Model) -> Vec<&'static str> {
         let tableau = integrators::find(name).map(|i| (i.tableau)());
         tableau.is_some_and(|tableau| match model.fluxes.is_empty() {
             true => Region::new(&tableau).imaginary() > 0.0,
-            // Others keep no range.
+            // Other methods keep no range.
             false => !model.repairs() || tableau.is_of_euler_steps(),
         })
     };

@@ -14,37 +14,37 @@ use crate::expr::Arithmetic;
 use crate::expr::real::Precision;
 use crate::model::Model;
 
-/// A time step so long that nothing else is left in a new value: a power of two, so that it costs no digit.
+/// A time step so long that the old values are lost in a new one: a power of two, so that it costs no digit.
 const LONG: f64 = (1_u128 << 100) as f64;
 
-/// A uniform mode that turns by less than this angle in a step is followed by it, and grows by an error that goes to zero
-/// with the step.
+/// A step follows a uniform mode that turns by less than this angle, and its error in growth goes to zero with the
+/// step.
 const FOLLOWED: f64 = 0.5;
 
-/// Parts of a half turn between two wavenumbers that are looked at first, by the number of axes with more than one cell.
+/// Parts of a half turn between two wavenumbers that are tried first, by the number of axes with more than one cell.
 const PARTS: [i32; 4] = [1, 32, 8, 4];
 
-/// How often the distance of wavenumbers is halved around the worst one.
+/// The number of times that the distance of wavenumbers is halved around the worst one.
 const REFINED: u32 = 8;
 
-/// A system without fluxes, ready to be looked at: which functions are the first updates of its fields.
+/// A system without fluxes, prepared for linearization: the functions that are the first updates of its fields.
 #[derive(Clone, Debug)]
 pub struct Symbol<'a> {
     algorithm: &'a Algorithm,
     region: Region,
     fields: Vec<StateId>,
     updates: Vec<FnId>,
-    /// The first substep ends so much of a step after its beginning.
+    /// The end of the first substep, in parts of the step.
     part: f64,
 }
 
-/// Where the problem is linearized, and on which mesh.
+/// The state about which the problem is linearized, and the mesh.
 pub struct About<'a> {
     /// The parameters, in the order of the algorithm.
     pub params: &'a [f64],
     /// Distances of cells along x, y, z.
     pub spacing: [f64; 3],
-    /// Cells along x, y, z: along an axis with one there is one wavenumber, zero.
+    /// Cells along x, y, z: an axis with one cell has one wavenumber, zero.
     pub cells: [usize; 3],
     /// The time.
     pub t: f64,
@@ -52,14 +52,14 @@ pub struct About<'a> {
     pub state: &'a dyn State,
 }
 
-/// The longest stable step, and what limits it.
+/// The longest stable step, and the mode that limits it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Longest {
-    /// Its length; infinite where nothing grows at any, and zero where something grows at each.
+    /// Its length; infinite if no mode grows at any length, and zero if one grows at each.
     pub dt: f64,
     /// The angle from cell to cell of the first mode that grows at longer steps.
     pub angle: [f64; 3],
-    /// By how much of itself it changes in a unit of time: decays and swings.
+    /// The relative rate of change of the mode: decays and oscillates.
     pub rate: Complex64,
 }
 
@@ -72,8 +72,8 @@ pub struct Linear {
 }
 
 impl<'a> Symbol<'a> {
-    /// The symbol of a model's algorithm; `None` for conservation laws, whose limiters and solvers have no derivative where
-    /// the state is uniform: their limit follows from speeds (see [`speeds`](super::speeds())).
+    /// The symbol of a model's algorithm; `None` for conservation laws, whose limiters and solvers have no derivative
+    /// at a uniform state: their limit follows from speeds (see [`speeds`](super::speeds())).
     pub fn new(model: &Model, algorithm: &'a Algorithm) -> Option<Self> {
         let tableau = (integrators::find(&model.scheme.time)?.tableau)();
         let first = algorithm.substeps.first()?;
@@ -124,8 +124,9 @@ impl<'a> Symbol<'a> {
         }
     }
 
-    /// The speed of the fastest wave along each axis, of terms differentiated once by central differences of second order: waves that
-    /// turn by a quarter from cell to cell are seen as they are. `None` where a derivative is no number.
+    /// The speed of the fastest wave along each axis, from terms that are differentiated once by central differences of
+    /// second order, which are exact for waves that turn by a quarter from cell to cell. `None` if a derivative is not
+    /// finite.
     pub fn speeds(&self, linear: &Linear, spacing: [f64; 3]) -> Option<[f64; 3]> {
         let mut speeds = [0.0; 3];
         for axis in linear.axes() {
@@ -138,8 +139,8 @@ impl<'a> Symbol<'a> {
         Some(speeds)
     }
 
-    /// The longest step, at most `most`, at which no mode of the problem grows that does not do so by itself; `None` where
-    /// a derivative is no number.
+    /// The longest step, at most `most`, at which no mode grows more than the exact solution; `None` if a derivative is
+    /// not finite.
     pub fn longest(&self, linear: &Linear, most: f64) -> Option<Longest> {
         let uniform = eigenvalues(linear.at([0.0; 3], &self.fields))?;
         let followed = |dt: f64| {
@@ -156,7 +157,7 @@ impl<'a> Symbol<'a> {
             for rate in eigenvalues(linear.at(angle, &self.fields))? {
                 let dt = self.region.longest(rate, found.dt, followed);
                 if dt < found.dt {
-                    // What swings and does not decay leaves a region that only touches the axis at once.
+                    // An oscillation without decay at once leaves a region that only touches the axis.
                     let swings = rate.re > -1e-6 * size(rate) && dt * size(rate) < 0.1;
                     let dt = if swings { 0.0 } else { dt };
                     *found = Longest { dt, angle, rate };
@@ -183,7 +184,7 @@ impl<'a> Symbol<'a> {
 }
 
 impl Linear {
-    /// The sum of the sizes of all derivatives: where it is large, rates are.
+    /// The sum of the absolute values of all derivatives, an estimate of the largest rate.
     pub fn size(&self) -> f64 {
         self.rows
             .iter()
@@ -192,12 +193,12 @@ impl Linear {
             .sum()
     }
 
-    /// Axes along which there are waves.
+    /// Axes with more than one cell.
     fn axes(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.dimension).filter(|axis| self.cells[*axis] > 1)
     }
 
-    /// Angles from cell to cell: of a wave and its mirror image through the origin, which grow alike, only one.
+    /// Angles from cell to cell. A wave and its mirror image through the origin grow alike, so one of both is left out.
     fn angles(&self) -> Vec<[f64; 3]> {
         let parts = PARTS[self.axes().count()];
         let first = self.axes().next();
@@ -219,7 +220,7 @@ impl Linear {
         all
     }
 
-    /// The matrix by which the rates of waves of this angle follow from their amplitudes.
+    /// The matrix that maps amplitudes of waves of this angle to their rates.
     fn at(&self, angle: [f64; 3], fields: &[StateId]) -> Vec<Vec<Complex64>> {
         let mut phases: BTreeMap<[i32; 3], Complex64> = BTreeMap::new();
         let of_row = |row: &Row| {

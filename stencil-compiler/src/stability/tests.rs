@@ -1,4 +1,4 @@
-//! Limits against published ones, and against what steps of the oracle do.
+//! Limits against published ones, and against the growth in steps of the oracle.
 
 use super::*;
 use crate::algorithm::interp::Oracle;
@@ -6,7 +6,7 @@ use crate::algorithm::{Algorithm, Offset, Role, StateId};
 use crate::discretize::discretize;
 use crate::model::{Model, parse};
 
-/// A system in some dimensions with one scheme.
+/// A system in this number of dimensions with one scheme.
 fn model(dimension: usize, body: &str, scheme: &str) -> Model {
     let text = format!("pub system S in {dimension}d {{ {body} }} scheme s for S {{ {scheme} }}");
     parse::parse_str(&text).unwrap_or_else(|e| panic!("{text}: {e:?}"))
@@ -25,7 +25,7 @@ fn about<'a>(params: &'a [f64], dimension: usize, state: &'a dyn State) -> About
     }
 }
 
-/// About a uniform state of ones.
+/// The limit about a uniform state of ones.
 fn limit(model: &Model) -> f64 {
     let algorithm = discretize(model).unwrap();
     let symbol = Symbol::new(model, &algorithm).unwrap();
@@ -34,7 +34,7 @@ fn limit(model: &Model) -> f64 {
     symbol.longest(&linear, f64::INFINITY).unwrap().dt
 }
 
-/// Steps between looks at the largest value.
+/// Steps between checks of the largest value.
 const LOOK: usize = 10;
 
 /// The largest value after steps of rounding-like noise, which has waves of all lengths, or the first one seen beyond `most`.
@@ -59,7 +59,7 @@ fn after(model: &Model, algorithm: &Algorithm, dt: f64, steps: usize, most: f64)
             oracle.step();
         }
         let values = fields.iter().flat_map(|field| oracle.get(*field));
-        // What has overflowed to no number has grown.
+        // A value that overflows to NaN has grown.
         largest = values.fold(0.0, |most, v| match v.is_finite() {
             true => v.abs().max(most),
             false => f64::INFINITY,
@@ -241,8 +241,8 @@ fn shares_of_speeds_add_up_to_the_limit() {
     }
 }
 
-/// The limit of a second derivative is that of its parts: composed ones let through 2.8 times as much at order 4 as compact ones,
-/// and those of products by way of faces a little less.
+/// The limit of a second derivative is that of its form: nested ones allow 2.8 times as much at order 4 as compact
+/// ones, and those of products by way of faces a little less.
 #[test]
 fn diffusive_speeds_are_held_to_the_second_derivative_that_is_written() {
     let cases = [
@@ -278,8 +278,8 @@ fn diffusive_speeds_are_held_to_the_second_derivative_that_is_written() {
     }
 }
 
-/// Waves through faces that go 3 along x and 1 along y take 3/hx + 1/hy; of sweeps, and of corrected waves in the plane, the strictest
-/// axis counts. A number is of both.
+/// Waves through faces that go 3 along x and 1 along y take 3/hx + 1/hy. With sweeps, and with corrected waves in the
+/// plane, the strictest axis counts. A speed that is one number is the same along both axes.
 #[test]
 fn each_axis_takes_the_speed_along_it() {
     let body = "conserved q: scalar; flux q -> [3*q, q];";
@@ -316,8 +316,8 @@ fn each_axis_takes_the_speed_along_it() {
     assert!((dt / limit(&model) - 1.0).abs() < 1e-3);
 }
 
-/// Of a law that declares no speed of waves; of the flow and the sound along each axis, one number where they are alike, and none
-/// where what else limits a step is not declared.
+/// For a law that declares no speed of waves, the implied speeds are the flow and the sound along each axis: one number
+/// if they are alike, and none if a speed that limits the step otherwise is not declared.
 #[test]
 fn speeds_of_waves_are_implied_along_each_axis() {
     let implied = |dimension: usize, body: &str| {
@@ -366,7 +366,7 @@ fn courant_numbers_of_reconstructions() {
         ),
         ("reconstruct: weno5; riemann: rusanov; time: ssprk3;", 1.43),
         ("reconstruct: weno5; riemann: rusanov; time: euler;", 0.0),
-        // Of FORCE 1 - (1 + n^2) for the shortest waves.
+        // FORCE takes 1 - (1 + n^2) for the shortest waves.
         ("reconstruct: constant; riemann: force; time: euler;", 1.0),
         ("reconstruct: constant; riemann: force; time: ssprk2;", 1.0),
         (
@@ -382,7 +382,8 @@ fn courant_numbers_of_reconstructions() {
     let swept = "reconstruct: constant; riemann: rusanov; time: euler; sweep: dimensional;";
     assert!((number(cases[0].0, 3) - 1.0 / 3.0).abs() < 1e-3);
     assert!((number(swept, 3) - 1.0).abs() < 1e-3);
-    // A scheme that keeps ranges lets through less: a wave crosses 1/(2 d) of a cell along each axis, or less where less is stable.
+    // A scheme that keeps ranges allows less: a wave crosses 1/(2 d) of a cell along each axis, or less if less is
+    // stable.
     let kept = |scheme: &str, dimension: usize| {
         let body = "conserved q: scalar where q > 0; flux q -> q*diagonal(I); cfl { advective: 1 }";
         1.0 / speeds(&model(dimension, body, scheme), [1.0; 3], Axes::Sum)[0].rate

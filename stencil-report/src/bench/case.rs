@@ -11,9 +11,9 @@ use stencil_runtime::backend::cuda::{Cache, Load, PartTime, Sensors};
 use stencil_runtime::bench::{self, BURST, Peak, Stream, Sustained, peak, stream};
 use stencil_runtime::{Error, Number, Simulation, SystemDef};
 
-use super::beside::Beside;
 use super::card::{Card, Kernel};
-use super::parts::{Parts, parts};
+use super::other_program::OtherProgram;
+use super::parts::{PartCosts, parts};
 use super::work::Grid;
 use super::{Protocol, Setup, Timings, report};
 use crate::Failure;
@@ -142,7 +142,7 @@ impl<T: Number> Case<T> {
     pub(super) fn measure(
         &mut self,
         timings: &Timings<'_>,
-        mut beside: Option<&mut Beside>,
+        mut beside: Option<&mut OtherProgram>,
     ) -> Result<(), Failure> {
         // The first step touches memory for the first time and is no measure.
         self.start += self.time(1)?;
@@ -196,7 +196,7 @@ impl<T: Number> Case<T> {
     }
 
     /// Steps without a rest; where there are no bursts the batches of these stand for the timings.
-    fn sustain(&mut self, beside: Option<&mut Beside>) -> Result<(), Failure> {
+    fn sustain(&mut self, beside: Option<&mut OtherProgram>) -> Result<(), Failure> {
         let sustained = bench::sustained(&mut self.simulation, self.sensors.as_ref())?;
         if self.protocol == Protocol::Sustained {
             let a_step = sustained.batches.iter();
@@ -266,7 +266,7 @@ impl<T: Number> Case<T> {
     }
 
     /// The result.
-    pub(super) fn result(&mut self, beside: Option<Beside>) -> report::Measured {
+    pub(super) fn result(&mut self, beside: Option<OtherProgram>) -> report::Measured {
         let costs = costs(&self.simulation).unwrap_or_default();
         let card = self.card(&costs);
         let flops: f64 = costs.iter().map(|kernel| kernel.flops).sum();
@@ -304,7 +304,7 @@ impl<T: Number> Case<T> {
             room: simulation.memory_use(),
             floor_bytes: least_bytes(simulation),
             floor_ms: least_bytes(simulation) * points as f64 / (self.copy * 1e9) * 1e3,
-            beside: beside.map(Beside::result),
+            beside: beside.map(OtherProgram::result),
             bare_mpts: None,
         }
     }
@@ -333,7 +333,7 @@ impl<T: Number> Case<T> {
     }
 
     /// The parts of a step, if they were asked for.
-    fn parts(&self, costs: &[KernelCost]) -> Option<Parts> {
+    fn parts(&self, costs: &[KernelCost]) -> Option<PartCosts> {
         let (times, rates) = self.parts.as_ref()?;
         let simulation = &self.simulation;
         let grid = Grid {
@@ -346,7 +346,7 @@ impl<T: Number> Case<T> {
         let plan = simulation.plan();
         let of_processor = || self.processor.map_or(0.0, |own| own.peak_gflops);
         let peak = rates.map(|rates| rates.peak_flops(T::BYTES) / 1e9);
-        Some(Parts {
+        Some(PartCosts {
             all: parts(&grid, (plan, costs), times),
             roofs: Roofs {
                 peak: peak.unwrap_or_else(of_processor),

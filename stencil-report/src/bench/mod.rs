@@ -7,10 +7,10 @@ use stencil_runtime::{Engine, Number, SystemDef};
 use crate::smooth::along_axes;
 use crate::{Failure, Picture, Render};
 
-mod beside;
 mod card;
 mod case;
 mod names;
+mod other_program;
 mod parts;
 mod picture;
 mod report;
@@ -19,9 +19,9 @@ mod shares;
 mod tests;
 mod work;
 
-use beside::Beside;
 use case::Case;
 pub(crate) use case::best_and_median;
+use other_program::OtherProgram;
 pub use report::Measured;
 
 /// A mesh, and the engine that computes the steps on it.
@@ -98,7 +98,9 @@ pub fn measure<T: Number>(
 ) -> Result<Measured, Failure> {
     let mut case = Case::<T>::new(system, setup)?;
     let told = case.told();
-    let mut beside = timings.beside.map(|command| Beside::new(command, told));
+    let mut beside = timings
+        .beside
+        .map(|command| OtherProgram::new(command, told));
     let bare = timings.bare.then(|| case.bare(setup)).transpose()?;
     case.measure(timings, beside.as_mut())?;
     let mut measured = case.result(beside);

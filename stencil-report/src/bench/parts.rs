@@ -23,7 +23,7 @@ const TIME_STEP: &str = "time step";
 
 /// A part of a step, or of steps that are done at once.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Part {
+pub(super) struct PartCost {
     /// The name of a kernel, or of another part.
     pub(super) name: String,
     /// Its outputs in words.
@@ -45,8 +45,8 @@ pub(super) struct Part {
 
 /// All parts of a step below the roofs of the machine.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Parts {
-    pub(super) all: Vec<Part>,
+pub(super) struct PartCosts {
+    pub(super) all: Vec<PartCost>,
     pub(super) roofs: Roofs,
     /// Steps that they do at once.
     pub(super) steps: usize,
@@ -57,10 +57,10 @@ pub(super) fn parts(
     grid: &Grid<'_>,
     (plan, costs): (&Plan, &[KernelCost]),
     times: &[PartTime],
-) -> Vec<Part> {
+) -> Vec<PartCost> {
     let kernel = |at: usize| {
         let (launch, cost) = (plan.launches.get(at)?, costs.get(at)?);
-        Some(Part {
+        Some(PartCost {
             name: launch.name.clone(),
             computes: computes(plan, launch, grid.dimension, NAMES[0]),
             whole: computes(plan, launch, grid.dimension, usize::MAX),
@@ -75,7 +75,7 @@ pub(super) fn parts(
     if times.is_empty() {
         return (0..plan.launches.len()).filter_map(kernel).collect();
     }
-    let other = |name: &str, computes: &str, work| Part {
+    let other = |name: &str, computes: &str, work| PartCost {
         name: name.into(),
         computes: computes.into(),
         whole: computes.into(),
@@ -113,7 +113,7 @@ pub(super) fn parts(
             _ => other("given fields", "given fields", Work::default()),
         };
         let seconds = Some(time.seconds);
-        Some(Part { seconds, ..part })
+        Some(PartCost { seconds, ..part })
     };
     times.iter().filter_map(part).collect()
 }
@@ -188,14 +188,14 @@ impl Together {
     }
 }
 
-impl Parts {
+impl PartCosts {
     /// Compares kernels with those that compute the same of the same in the same substep of another schedule, and the time step.
     /// Fills of ghost cells are of different arrays, and kernels of several steps do more than those of one.
-    pub(super) fn compare(&mut self, first: &Parts) {
+    pub(super) fn compare(&mut self, first: &PartCosts) {
         let do_as_many = self.steps == first.steps;
         for part in &mut self.all {
-            let of = |part: &Part| (part.whole.clone(), part.reads.clone(), part.substep);
-            let same = |other: &&Part| of(other) == of(part);
+            let of = |part: &PartCost| (part.whole.clone(), part.reads.clone(), part.substep);
+            let same = |other: &&PartCost| of(other) == of(part);
             let is_alone = part.substep.is_some() || part.name == TIME_STEP;
             let other = first.all.iter().find(same);
             let other = other.filter(|_| is_alone && do_as_many);
@@ -322,7 +322,7 @@ impl Parts {
 
     pub(super) fn json(&self) -> Value {
         let all = self.seconds();
-        let part = |part: &Part| {
+        let part = |part: &PartCost| {
             let rate = |of: f64| part.seconds.map(|seconds| of / seconds / 1e9);
             let of_roof = |seconds: f64| part.work.of_roof(seconds, &self.roofs);
             json!({

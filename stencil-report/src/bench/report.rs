@@ -7,7 +7,7 @@ use stencil_compiler::diag::counted;
 use stencil_runtime::MemoryUse;
 
 use super::card::{self, Card};
-use super::parts::{self, Parts};
+use super::parts::{self, PartCosts};
 
 /// The measurements of one case.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ pub struct Measured {
     /// Of the card, if one did.
     pub(super) card: Option<Card>,
     /// The parts of a step, if they were asked for.
-    pub(super) parts: Option<Parts>,
+    pub(super) parts: Option<PartCosts>,
     /// The rate over that of the first schedule, where there are several.
     pub(super) of_first: Option<f64>,
     /// The speed of a copy in the memory that the fields are in.
@@ -238,7 +238,7 @@ impl Measured {
                 "triad_gb_per_s": p.triad_gb_s,
             })),
             "card": self.card.as_ref().map(Card::json),
-            "parts": self.parts.as_ref().map(Parts::json),
+            "parts": self.parts.as_ref().map(PartCosts::json),
             "rate_of_first": self.of_first,
             "copy_gb_per_s": self.copy_gb_s,
             "floor_bytes_per_point": self.floor_bytes,

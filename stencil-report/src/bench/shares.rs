@@ -3,7 +3,7 @@
 use stencil_runtime::plot::{Color, LinePlot, Scene, Series, Style};
 
 use super::names::{self, axes, schedule, short_schedule};
-use super::parts::{Parts, Together};
+use super::parts::{PartCosts, Together};
 use super::picture::{firsts, side};
 use super::report::Measured;
 use super::work::Work;
@@ -50,7 +50,7 @@ fn title(result: &Measured) -> String {
 }
 
 /// Each part below the roof, and all of a step.
-fn roofline(result: &Measured, parts: &Parts) -> Scene {
+fn roofline(result: &Measured, parts: &PartCosts) -> Scene {
     let all = parts.seconds().unwrap_or(f64::NAN);
     let roofs = parts.roofs;
     let mut dots: Vec<Dot> = parts
@@ -103,7 +103,7 @@ fn kind(work: &Work) -> String {
 }
 
 /// The parts by their shares of the time of all of them.
-fn shares(result: &Measured, parts: &Parts, together: &[Together]) -> Scene {
+fn shares(result: &Measured, parts: &PartCosts, together: &[Together]) -> Scene {
     let all: f64 = together.iter().map(|own| own.seconds).sum();
     let words = |seconds: f64| format!("{:.1} %, {:.1} us", 100.0 * seconds / all, 1e6 * seconds);
     let mut bars: Vec<Bar> = together
@@ -173,7 +173,12 @@ fn times(results: &[&Measured]) -> Scene {
         color: at,
     });
     let mut bars: Vec<Bar> = steps.collect();
-    let parts = |result: &Measured| result.parts.as_ref().map_or(Vec::new(), Parts::together);
+    let parts = |result: &Measured| {
+        result
+            .parts
+            .as_ref()
+            .map_or(Vec::new(), PartCosts::together)
+    };
     // Bars beside those of steps are of one step, too.
     let at_once = |at: usize| results[at].parts.as_ref().map_or(1, |own| own.steps) as f64;
     let all: Vec<Vec<Together>> = results.iter().map(|r| parts(r)).collect();
@@ -386,7 +391,7 @@ mod tests {
         let of = |schedule: &str, first: &[Measured]| {
             let mut of = Measured {
                 schedule: Some(schedule.into()),
-                parts: Some(Parts {
+                parts: Some(PartCosts {
                     steps: 2,
                     ..parts()
                 }),

@@ -4,15 +4,15 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::beside::{Beside, speed};
 use super::case::{best_and_median, or_noted};
+use super::other_program::{OtherProgram, speed};
 use stencil_compiler::cost::Bound;
 use stencil_runtime::MemoryUse;
 use stencil_runtime::backend::cuda::nvrtc::Resources;
 use stencil_runtime::backend::cuda::{Launched, Load};
 
 use super::card::{Card, Kernel};
-use super::parts::{Part, Parts};
+use super::parts::{PartCost, PartCosts};
 use super::report::{BesideResult, Measured, Processor, kernels, notes};
 use super::work::Work;
 use super::{Protocol, Results};
@@ -123,8 +123,8 @@ pub(super) fn on_card(power_w: Option<f64>) -> Measured {
 }
 
 /// Two substeps with a kernel each, a fill of ghost cells, and the time step.
-pub(super) fn parts() -> Parts {
-    let part = |name: &str, computes: &str, substep, work, us: f64| Part {
+pub(super) fn parts() -> PartCosts {
+    let part = |name: &str, computes: &str, substep, work, us: f64| PartCost {
         name: name.into(),
         computes: computes.into(),
         whole: computes.into(),
@@ -143,7 +143,7 @@ pub(super) fn parts() -> Parts {
     };
     let kernel = work(40.0, 100.0, 80.0, 1.0);
     let speeds = work(20.0, 12.0, 32.0, 3.0);
-    Parts {
+    PartCosts {
         all: vec![
             part("time step", "speeds, and the time step", None, speeds, 10.0),
             part(
@@ -229,7 +229,7 @@ fn a_row_is_followed_by_that_of_the_same_without_neighbours() {
 #[cfg(unix)]
 #[test]
 fn a_program_beside_is_timed_and_its_failure_is_told() {
-    let mut good = Beside::new(
+    let mut good = OtherProgram::new(
         "sleep 0.02; echo mpts_per_s = $BENCH_RATE",
         [("BENCH_RATE", "4".to_string())],
     );
@@ -242,11 +242,11 @@ fn a_program_beside_is_timed_and_its_failure_is_told() {
         (Some(4.0), Some(4.0))
     );
 
-    let mut quiet = Beside::new("true", []);
+    let mut quiet = OtherProgram::new("true", []);
     quiet.run().unwrap();
     assert_eq!(quiet.result().best_mpts, None);
 
-    let mut bad = Beside::new("echo first >&2; echo no such mesh >&2; exit 3", []);
+    let mut bad = OtherProgram::new("echo first >&2; echo no such mesh >&2; exit 3", []);
     let message = bad.run().unwrap_err().to_string();
     for expected in [
         "exit 3`",

@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 use stencil_compiler::schedule::text::{placement_words, print, print_blocking};
 
+use super::alternatives;
 use super::candidates::Candidate;
 use super::cuts::{Cut, Side};
 use super::declared::Declared;
 use super::diff;
 use super::report::{Entry, Kernel, Planned, Report};
-use super::rivals;
 
 /// Everything.
 pub(super) fn report(report: &Report<'_>) -> Value {
@@ -173,7 +173,7 @@ fn candidate(report: &Report<'_>, candidate: &Candidate) -> Value {
     let (seconds, reason) = match &candidate.outcome {
         Ok(found) => (
             Some(found.seconds),
-            rivals::slower(&report.problem, &report.plan.predicted, found),
+            alternatives::slower(&report.problem, &report.plan.predicted, found),
         ),
         Err(rejection) => (None, rejection.words().to_string()),
     };

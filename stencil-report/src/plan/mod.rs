@@ -1,5 +1,6 @@
 //! A whole step as one tree, with what each kernel costs and why its schedule was chosen over others.
 
+mod alternatives;
 mod analyze;
 mod candidates;
 mod cuts;
@@ -8,7 +9,6 @@ mod diff;
 mod json;
 mod pictures;
 mod report;
-mod rivals;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -3,11 +3,11 @@
 use stencil_compiler::diag::counted;
 use stencil_compiler::schedule::text::{of_all_kernels, placement_words, print_blocking};
 
+use super::alternatives;
 use super::cuts::Cut;
 use super::declared::Declared;
 use super::diff;
 use super::report::{Entry, Kernel, Planned, Report};
-use super::rivals;
 use super::tree::Tree;
 use crate::explain::equations;
 use crate::explain::schedules::{by_placement, threads, triple};
@@ -409,7 +409,7 @@ fn cuts(report: &Report<'_>) -> String {
 
 fn rejected(report: &Report<'_>) -> String {
     let mut page = "\nREJECTED: the other candidates\n".to_string();
-    let (shown, left, slowest) = rivals::shown(report);
+    let (shown, left, slowest) = alternatives::shown(report);
     let mut table = Table::new(
         2,
         &["time#", "longer#", "candidate and what makes it slower"],
@@ -422,7 +422,7 @@ fn rejected(report: &Report<'_>) -> String {
             format!(
                 "{}: {}",
                 candidate.names(),
-                rivals::slower(&report.problem, best, found)
+                alternatives::slower(&report.problem, best, found)
             ),
         ]);
     }
@@ -435,10 +435,10 @@ fn rejected(report: &Report<'_>) -> String {
             time(slowest)
         );
     }
-    if let Some(fused) = rivals::fused(report) {
+    if let Some(fused) = alternatives::fused(report) {
         page += &paragraph("  fused substeps: ", &fused);
     }
-    let (reasons, others) = rivals::reasons(&report.rejected);
+    let (reasons, others) = alternatives::reasons(&report.rejected);
     for (number, words, first) in reasons {
         let which = match number {
             1 => first.name.clone(),

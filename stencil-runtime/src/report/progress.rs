@@ -195,18 +195,18 @@ impl<W: Write> Progress<W> {
     }
 
     /// Returns all parts, in the order of the line.
-    fn parts(&self, elapsed: Duration, rate: Option<f64>, last: bool) -> Vec<Part> {
+    fn parts(&self, elapsed: Duration, rate: Option<f64>, last: bool) -> Vec<Segment> {
         let (step, t) = self.now;
         let rate = rate.unwrap_or(0.0);
         let speed = speed(rate * self.points as f64 / 1e6);
         // Not 100 % before the last step.
         let percent = (self.part() * 100.0).floor();
         let mut parts = vec![
-            Part::new(0, format!("{percent:3.0} %")),
-            Part::new(2, format!("step {step}/{}", self.total)),
-            Part::new(3, format!("t = {}", significant(t, DIGITS))),
-            Part::new(4, format!("{speed} Mpts/s")),
-            Part::new(5, time(elapsed.as_secs_f64())),
+            Segment::new(0, format!("{percent:3.0} %")),
+            Segment::new(2, format!("step {step}/{}", self.total)),
+            Segment::new(3, format!("t = {}", significant(t, DIGITS))),
+            Segment::new(4, format!("{speed} Mpts/s")),
+            Segment::new(5, time(elapsed.as_secs_f64())),
         ];
         let left = self.total.saturating_sub(step);
         if !last && left > 0 {
@@ -214,26 +214,26 @@ impl<W: Write> Progress<W> {
                 true => time(left as f64 / rate),
                 false => "?".into(),
             };
-            parts.push(Part::new(1, format!("ETA {eta}")));
+            parts.push(Segment::new(1, format!("ETA {eta}")));
         }
         parts
     }
 }
 
 /// A part of the line; those of the highest rank are left out first.
-struct Part {
+struct Segment {
     rank: u8,
     text: String,
 }
 
-impl Part {
+impl Segment {
     fn new(rank: u8, text: String) -> Self {
-        Part { rank, text }
+        Segment { rank, text }
     }
 }
 
 /// Returns a line of at most `room` characters: a bar as long as there is room for, then fewer and fewer parts.
-fn fitted(parts: &[Part], done: f64, room: usize) -> String {
+fn fitted(parts: &[Segment], done: f64, room: usize) -> String {
     let line = |most: u8| {
         let kept = parts.iter().filter(|part| part.rank <= most);
         let words: Vec<&str> = kept.map(|part| part.text.as_str()).collect();

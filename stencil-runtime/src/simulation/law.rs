@@ -3,7 +3,7 @@
 
 use stencil_compiler::algorithm::{Offset, StateId};
 use stencil_compiler::discretize::discretize;
-use stencil_compiler::stability::{self, About, Apart, Axes, State, Symbol};
+use stencil_compiler::stability::{self, About, Axes, SplitLaw, State, Symbol};
 
 use super::Simulation;
 use super::stable::{Around, Strictest};
@@ -22,7 +22,7 @@ impl<T: Number> Simulation<T> {
     pub(super) fn of_law(
         &self,
         around: &Around<'_, T>,
-        apart: &Apart,
+        apart: &SplitLaw,
         most: f64,
     ) -> Option<Strictest> {
         let mut fastest: Option<(f64, [usize; 3])> = None;
@@ -52,7 +52,7 @@ impl<T: Number> Simulation<T> {
     pub(super) fn strictest_part(
         &self,
         around: &Around<'_, T>,
-        apart: &Apart,
+        apart: &SplitLaw,
         cell: [usize; 3],
     ) -> String {
         let waves = self.waves(around, apart, &[cell]);
@@ -77,7 +77,7 @@ impl<T: Number> Simulation<T> {
     fn waves(
         &self,
         around: &Around<'_, T>,
-        apart: &Apart,
+        apart: &SplitLaw,
         cells: &[[usize; 3]],
     ) -> Option<Vec<([usize; 3], Taken)>> {
         let algorithm = discretize(&apart.flows).ok()?;

@@ -6,7 +6,7 @@ use ndarray::ArrayView3;
 use stencil_compiler::algorithm::{Algorithm, Offset, StateId};
 use stencil_compiler::discretize::discretize;
 use stencil_compiler::model::Model;
-use stencil_compiler::stability::{self, About, Apart, Axes, Linear, State, Symbol};
+use stencil_compiler::stability::{self, About, Axes, Linear, SplitLaw, State, Symbol};
 
 use super::{Pace, Sampled, Simulation};
 use crate::error::Unstable;
@@ -193,7 +193,7 @@ impl<T: Number> Simulation<T> {
     fn strictest_term(&self, limit: &Strictest) -> Result<String, Error> {
         let around = self.around()?;
         let model = self.system().model();
-        if let Some(apart) = Apart::of(model) {
+        if let Some(apart) = SplitLaw::of(model) {
             return Ok(self.strictest_part(&around, &apart, limit.cell));
         }
         let mut most: Option<(f64, String)> = None;
@@ -215,7 +215,7 @@ impl<T: Number> Simulation<T> {
     fn by_symbol(&self, most: f64) -> Result<Option<Strictest>, Error> {
         let around = self.around()?;
         let (model, algorithm) = (self.system().model(), self.system().algorithm());
-        Ok(match Apart::of(model) {
+        Ok(match SplitLaw::of(model) {
             Some(apart) => self.of_law(&around, &apart, most),
             None => around.strictest(model, algorithm, most),
         })

@@ -11,7 +11,7 @@ use stencil_compiler::model::{Mixed, Model, Relation, Term, TermKind};
 use super::cells;
 use super::faces::{Component, Faces, PERIODIC};
 use super::layout::{Entry, Layout};
-use super::linear::{Atom, Part, is_uniform, linear};
+use super::linear::{Atom, SumTerm, is_uniform, linear};
 use super::value::{Precision, Value};
 use super::weights::{Stencil, central, weights};
 use super::wide::Wide;
@@ -352,7 +352,7 @@ impl<'a> State<'a> {
     }
 
     /// Returns a part of a sum.
-    fn part(&self, part: &Part<'a>, halo: [i32; 3]) -> Grid {
+    fn part(&self, part: &SumTerm<'a>, halo: [i32; 3]) -> Grid {
         let p = self.precision;
         let number = p.rounded(part.number);
         let by = part.factors.iter().fold(number, |by, (factor, divides)| {

@@ -19,16 +19,16 @@ pub(super) enum Atom<'a> {
 
 /// A term of a sum.
 #[derive(Clone)]
-pub(super) struct Part<'a> {
+pub(super) struct SumTerm<'a> {
     pub(super) number: Wide,
     /// Uniforms, which multiply it or divide it.
     pub(super) factors: Vec<(&'a Term, bool)>,
     pub(super) atom: Atom<'a>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> SumTerm<'a> {
     fn whole(atom: Atom<'a>) -> Self {
-        Part {
+        SumTerm {
             number: Wide::ONE,
             factors: Vec::new(),
             atom,
@@ -60,7 +60,7 @@ impl<'a> Part<'a> {
 
     /// Returns its first derivative: of a first derivative the compact second one or the mixed one of the scheme.
     pub(super) fn differentiated(self, axis: usize, mixed: Mixed) -> Self {
-        Part {
+        SumTerm {
             atom: derivative(axis, self.atom, mixed),
             ..self
         }
@@ -138,10 +138,10 @@ pub(super) fn linear<'a>(
     term: &'a Term,
     at: usize,
     mixed: Mixed,
-) -> Vec<Part<'a>> {
+) -> Vec<SumTerm<'a>> {
     let n = model.components;
     let of = |term: &'a Term, at: usize| linear(model, term, at, mixed);
-    let whole = || vec![Part::whole(Atom::Whole(term, at))];
+    let whole = || vec![SumTerm::whole(Atom::Whole(term, at))];
     match &term.kind {
         TermKind::Let(i) => of(&model.lets[*i].value, at),
         TermKind::Neg(a) => minus(of(a, at)),
@@ -165,7 +165,7 @@ pub(super) fn linear<'a>(
         TermKind::Derivative { axis, times, of } => {
             let axes = vec![*axis; *times as usize];
             let of = Box::new(Atom::Whole(of, at));
-            vec![Part::whole(Atom::Difference(axes, of))]
+            vec![SumTerm::whole(Atom::Difference(axes, of))]
         }
         TermKind::Call(function, args) => {
             called(model, *function, args, at, mixed).unwrap_or_else(whole)
@@ -192,7 +192,7 @@ fn called<'a>(
     args: &'a [Term],
     at: usize,
     mixed: Mixed,
-) -> Option<Vec<Part<'a>>> {
+) -> Option<Vec<SumTerm<'a>>> {
     let n = model.components;
     let of = |term: &'a Term, at: usize| linear(model, term, at, mixed);
     let first = |axis: usize, term: &'a Term, at: usize| first(model, axis, (term, at), mixed);
@@ -213,7 +213,7 @@ fn called<'a>(
         Function::Lap => {
             let second = |axis| {
                 let of = Box::new(Atom::Whole(&args[0], at));
-                Part::whole(Atom::Difference(vec![axis; 2], of))
+                SumTerm::whole(Atom::Difference(vec![axis; 2], of))
             };
             (0..model.dimension).map(second).collect()
         }
@@ -236,7 +236,7 @@ fn called<'a>(
         Function::Sym | Function::SymTraceless => {
             let both = [of(&args[0], at), of(&args[0], (at % n) * n + at / n)].concat();
             let half = both.into_iter().map(|part| part.scaled(Wide::new(0.5)));
-            let mut parts: Vec<Part<'a>> = half.collect();
+            let mut parts: Vec<SumTerm<'a>> = half.collect();
             if function == Function::SymTraceless && at.is_multiple_of(n + 1) {
                 let share = Wide::ratio(-1, n as i128);
                 let trace = trace(model, &args[0], mixed).into_iter();
@@ -254,7 +254,7 @@ fn first<'a>(
     axis: usize,
     (term, at): (&'a Term, usize),
     mixed: Mixed,
-) -> Vec<Part<'a>> {
+) -> Vec<SumTerm<'a>> {
     if axis >= model.dimension {
         return Vec::new();
     }
@@ -263,21 +263,21 @@ fn first<'a>(
 }
 
 /// Returns a sum with its sign changed.
-fn minus(parts: Vec<Part<'_>>) -> Vec<Part<'_>> {
+fn minus(parts: Vec<SumTerm<'_>>) -> Vec<SumTerm<'_>> {
     let negated = parts.into_iter().map(|part| part.scaled(-Wide::ONE));
     negated.collect()
 }
 
-fn trace<'a>(model: &'a Model, term: &'a Term, mixed: Mixed) -> Vec<Part<'a>> {
+fn trace<'a>(model: &'a Model, term: &'a Term, mixed: Mixed) -> Vec<SumTerm<'a>> {
     let n = model.components;
     let parts = (0..n).map(|i| linear(model, term, i * (n + 1), mixed));
     parts.collect::<Vec<_>>().concat()
 }
 
 /// Returns a product as a sum, if one of its factors is uniform.
-fn product<'a>(model: &'a Model, pair: [(&'a Term, usize); 2], mixed: Mixed) -> Vec<Part<'a>> {
+fn product<'a>(model: &'a Model, pair: [(&'a Term, usize); 2], mixed: Mixed) -> Vec<SumTerm<'a>> {
     let [(a, i), (b, j)] = pair;
-    let scaled = |by: &'a Term, of: &'a Term, at: usize| -> Vec<Part<'a>> {
+    let scaled = |by: &'a Term, of: &'a Term, at: usize| -> Vec<SumTerm<'a>> {
         let parts = linear(model, of, at, mixed).into_iter();
         parts.map(|part| part.by(by, false)).collect()
     };
@@ -288,5 +288,5 @@ fn product<'a>(model: &'a Model, pair: [(&'a Term, usize); 2], mixed: Mixed) -> 
     if is_uniform(model, b) && scalar(b) {
         return scaled(b, a, i);
     }
-    vec![Part::whole(Atom::Product(pair))]
+    vec![SumTerm::whole(Atom::Product(pair))]
 }

@@ -1,4 +1,4 @@
-//! Reports of plans: text, JSON, differences, pictures, and what is wrong with a command line.
+//! Reports of plans: text, JSON, differences, pictures, and errors of the command line.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use stencil_runtime::backend::cuda;
 
 use crate::explain::tests::{Command, explain, fits, has_lines, try_explain};
 
-/// The smallest search, without a compiler: tests are of what is reported.
+/// The smallest search, without a compiler: tests are of the reports.
 const FEW: &str = "--candidates 3 --no-compile --cells 64";
 
 fn plan(line: &str) -> String {

@@ -21,8 +21,8 @@ const UNUSUAL: [(&str, Layout); 5] = [
     ("lexicographic", Layout::Surface),
 ];
 
-/// Schedules that no preset has; where values lie apart or in surfaces, ghost cells are set and fields are copied by
-/// other code, so that these meet all that is beyond faces. One more has literals.
+/// Schedules that no preset has. If values lie apart or in surfaces, other code fills ghost cells and copies fields, so
+/// these cover everything beyond faces. One more has literals.
 pub(super) fn unusual(
     algorithm: &Algorithm,
     precision: Precision,
@@ -50,7 +50,7 @@ pub(super) fn unusual(
     all.chain(of_literals).chain(trimmed).collect()
 }
 
-/// A march whose sums ride along, with a text of its own for planes around a chunk, and planes that are asked for behind
+/// A march whose sums ride along, with a separate text for planes around a chunk, and planes that are requested after
 /// the work; `None` where it is illegal.
 fn trimmed(algorithm: &Algorithm, precision: Precision) -> Option<Schedule> {
     let mut placements = BTreeMap::new();

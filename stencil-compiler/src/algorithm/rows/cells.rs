@@ -5,9 +5,9 @@ use std::marker::PhantomData;
 use crate::expr::Real;
 use crate::expr::real::Arithmetic;
 
-/// The values of neighbouring cells in a register, and how they come from a row and get there.
+/// The values of neighbouring cells in a register, loaded from a row and stored to one.
 ///
-/// A caller that knows the processor's vectors implements it for them. All is always inlined.
+/// A caller that knows the processor's vectors implements it for them. All methods are always inlined.
 pub trait Cells {
     /// The value in a cell.
     type Value: Real;

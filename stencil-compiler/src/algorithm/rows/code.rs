@@ -4,7 +4,7 @@
 use super::tape::ScalarId;
 use crate::expr::Op;
 
-/// What an instruction does.
+/// The work of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
     /// The first argument.
@@ -13,15 +13,15 @@ pub(super) enum Work {
     Op(Op),
     /// The third argument, a number, times the pair of the first two.
     Product(Pair),
-    /// The same added to the result, fused.
+    /// The same, added to the result with one rounding.
     Term(Pair),
-    /// Puts the result where the last argument is, as all work does that has an argument to spare.
+    /// Stores the result in the row of the last argument, as all work with a spare argument does.
     Keep,
-    /// Puts the result in an output's row.
+    /// Stores the result in an output's row.
     Write(u32),
 }
 
-/// What a term multiplies.
+/// The pair of arguments that the number of a term multiplies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pair {
     /// The first argument.
@@ -56,14 +56,14 @@ impl<R: Copy, S: Copy> Instruction<R, S> {
         Instruction { work, args: all }
     }
 
-    /// Puts the result in a row.
+    /// Stores the result in a row.
     pub(super) fn keep(to: R) -> Self {
         let mut keep = Instruction::new(Work::Keep, &[]);
         keep.args[Op::MOST_ARGUMENTS - 1] = Argument::Row(to);
         keep
     }
 
-    /// Is the last argument free to say where the result is put as well?
+    /// Is the last argument free to name a row that receives the result?
     pub(super) fn can_keep(&self) -> bool {
         match self.work {
             Work::Write(_) | Work::Keep => false,
@@ -99,7 +99,7 @@ impl<R: Copy, S: Copy> Instruction<R, S> {
     }
 }
 
-/// Where a row is.
+/// The place of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// A block that the blocks of a step use one after the other.
@@ -134,7 +134,7 @@ pub(super) struct Step<I> {
 /// An instruction whose rows have places.
 pub(super) type Placed = Instruction<Source, ScalarId>;
 
-/// Where a block begins, but for what all arguments of the block share.
+/// The place where a block begins, without the offset that all arguments of the block share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Address {
     Input { row: u32, at: isize },

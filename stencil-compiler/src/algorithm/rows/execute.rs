@@ -7,7 +7,7 @@ use crate::expr::Op;
 use crate::expr::Real;
 use crate::expr::real::Arithmetic;
 
-/// What instructions read and write.
+/// The arrays that instructions read and write.
 pub(super) struct Arrays<'a, 'i, 'o, T> {
     /// The rows that are read, each from the first cell on that any instruction reads.
     pub(super) inputs: &'a [&'i [T]],
@@ -17,7 +17,7 @@ pub(super) struct Arrays<'a, 'i, 'o, T> {
     pub(super) outputs: &'a mut [&'o mut [T]],
 }
 
-/// Where the first cell of a block is.
+/// The position of the first cell of a block.
 #[derive(Clone, Copy)]
 pub(super) struct At {
     pub(super) input: isize,
@@ -146,7 +146,7 @@ fn frequent<'a, C: Cells>(
     None
 }
 
-/// Puts a result where it is kept, if it is.
+/// Stores a result in its row, if it has one.
 #[inline(always)]
 fn keep<C: Cells>(
     result: Block<C>,
@@ -159,7 +159,7 @@ fn keep<C: Cells>(
     }
 }
 
-/// Executes one instruction, whatever it is.
+/// Executes one instruction of any kind.
 #[inline(always)]
 fn rare<C: Cells>(
     instruction: &Loaded<C::Value>,
@@ -206,8 +206,8 @@ pub(super) const fn slot_cells<T>() -> usize {
     BLOCK_BYTES / size_of::<T>()
 }
 
-/// Copies the arguments of an instruction to their slots. What lies beyond the end of an array is
-/// not needed, and stays what it was.
+/// Copies the arguments of an instruction to their slots. Values beyond the end of an array are not needed, and their
+/// slots are left as they are.
 #[cold]
 #[inline(never)]
 fn fetch<T: Real>(

@@ -1,4 +1,4 @@
-//! Row values to steps: which cells of each row are needed, and what becomes of them.
+//! Lowering of row values to steps: the needed cells of each row, and the instructions that compute them.
 
 use std::collections::BTreeSet;
 
@@ -79,7 +79,7 @@ fn row(arg: &Arg) -> Option<Operand> {
 /// The first cell counted from the first of a chunk, and the last from its last.
 pub(super) type Extent = (i32, i32);
 
-/// The cells of each value that its consumers need; `None` where nothing does.
+/// The cells of each value that its consumers need; `None` for one without consumers.
 fn extents(values: &[Value], results: &[Arg]) -> Vec<Option<Extent>> {
     let mut extents: Vec<Option<Extent>> = vec![None; values.len()];
     let need = |extents: &mut Vec<Option<Extent>>, row: Operand, (start, end): Extent| {

@@ -1,12 +1,11 @@
 //! The row engine: evaluates everything that some grid functions need, row by row, where a row is
 //! all cells of one (y, z). Nothing is stored but a few rows that stay in cache.
 //!
-//! A [`RowProgram`] is a straight list of instructions, made once from an algorithm. Each computes a
-//! block of neighbouring cells in vector registers from the result before it, from arrays, and from
-//! blocks that were kept; the list is executed for one block of a row after the other. An
-//! intermediate grid function is computed once for each (y, z) offset at which it is used. Where it
-//! is read at offsets along x, it is kept as a row, and the list is cut into steps there. Operations
-//! and their order are those of the oracle, so all bits agree. The engine owns no arrays: the caller
+//! A [`RowProgram`] is a straight list of instructions, made once from an algorithm. Each computes a block of
+//! neighbouring cells in vector registers from the result before it, from arrays, and from blocks that were kept; the
+//! list is executed for one block of a row after the other. An intermediate grid function is computed once for each (y,
+//! z) offset at which it is used. If it is read at offsets along x, it is kept as a row, and the list is cut into steps
+//! there. Operations and their order are those of the oracle, so all bits agree. The engine owns no arrays: the caller
 //! lends them row by row.
 
 use std::collections::BTreeSet;
@@ -30,7 +29,7 @@ use execute::{Arrays, At};
 pub use scratch::RowScratch;
 use tape::Scalar;
 
-/// Where interior cells lie in arrays: cell (x, y, z) is at `origin + z*plane + y*pitch + x`.
+/// The layout of interior cells in arrays: cell (x, y, z) is at `origin + z*plane + y*pitch + x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Index of the first interior cell.
@@ -88,7 +87,7 @@ impl RowProgram {
     /// updated in place, fields are written to other arrays than the inputs.
     ///
     /// # Errors
-    /// Where the algorithm is not well-formed or has no such substep.
+    /// If the algorithm is not well-formed or has no such substep.
     pub fn new(alg: &Algorithm, substep: usize) -> Result<Self, String> {
         alg.check()?;
         let Some(substep) = alg.substeps.get(substep) else {
@@ -105,11 +104,11 @@ impl RowProgram {
         ))
     }
 
-    /// The program of some functions, where `stored` functions are read from arrays that the caller
-    /// keeps, as states are. A root that is stored is computed, not read.
+    /// The program of some functions, with `stored` functions read from arrays that the caller keeps, as states are. A
+    /// root that is stored is computed, not read.
     ///
     /// # Errors
-    /// Where the algorithm is not well-formed or has no such functions.
+    /// If the algorithm is not well-formed or has no such functions.
     pub fn of_functions(
         alg: &Algorithm,
         roots: &[FnId],
@@ -127,11 +126,11 @@ impl RowProgram {
         Ok(lower::lower(alg, &roots, stored))
     }
 
-    /// The program of one launch of a plan: each output with the state variable that it updates, if
-    /// it is one, where `stored` functions are read from arrays.
+    /// The program of one launch of a plan: each output with the state variable that it updates, if it is one, with
+    /// `stored` functions read from arrays.
     ///
     /// # Errors
-    /// Where the algorithm is not well-formed or has no such functions.
+    /// If the algorithm is not well-formed or has no such functions.
     pub fn of_launch(
         alg: &Algorithm,
         outputs: &[(FnId, Option<StateId>)],
@@ -222,11 +221,11 @@ impl RowProgram {
         self.run_rows(scratch, &rows, outputs);
     }
 
-    /// The same from the rows that it [reads](Self::reads): each begins `x_lo` cells before the first cell of
-    /// the outputs, and may go on beyond what is read.
+    /// The same from the rows that it [reads](Self::reads): each begins `x_lo` cells before the first cell of the
+    /// outputs, and may be longer than needed.
     ///
     /// # Panics
-    /// If there are other rows than the program reads and writes, or they are too short.
+    /// If the number of rows is not that of the program, or rows are too short.
     pub fn run_rows<T: Real>(
         &self,
         scratch: &mut RowScratch<T>,

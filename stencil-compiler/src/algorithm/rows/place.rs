@@ -1,5 +1,5 @@
-//! Where each value lies: in the result of the instruction before, in a slot that all blocks share,
-//! or, where other blocks or later steps read it, in a row.
+//! The place of each value: the result of the instruction before, a slot that all blocks share, or a row, if other
+//! blocks or later steps read it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +36,7 @@ pub(super) fn place(values: &[Value], mut steps: Vec<Step<Selected>>) -> Code {
     }
 }
 
-/// Reads the result of the instruction before where it is the value that is read.
+/// Replaces reads of a value by the result of the instruction before if that is the value.
 fn forwarded(code: &[Selected]) -> Vec<Selected> {
     let mut result = None;
     let mut forwarded = Vec::new();
@@ -60,7 +60,7 @@ fn forwarded(code: &[Selected]) -> Vec<Selected> {
     forwarded
 }
 
-/// Where a value is read that is not at hand.
+/// The steps that read a value that is not the last result.
 struct Reads {
     /// The first step that reads it.
     first: usize,
@@ -103,7 +103,7 @@ impl Placer<'_> {
         let mut code: Vec<Placed> = Vec::new();
         for (i, selected) in step.code.iter().enumerate() {
             code.push(self.instruction(&selected.instruction));
-            // What is read for the last time makes place for what is kept.
+            // A value that is read for the last time frees its place for the value that is kept.
             let read = selected.instruction.rows().map(|row| row.value);
             for value in read.collect::<BTreeSet<_>>() {
                 if self.reads.get(&value).is_some_and(|r| r.last == (s, i))
@@ -159,7 +159,7 @@ impl Placer<'_> {
             let place = match self.values[row.value.0] {
                 Value::Input { input, y, z } => Place::Input { input, y, z },
                 Value::Own { output } => Place::Own(output),
-                // Values are in order, so what is read has its place.
+                // Values are in order, so each value that is read has its place.
                 Value::Fill(_) | Value::Sum { .. } | Value::Op(..) => self.places[&row.value],
             };
             Argument::Row(Source { place, x: row.x })

@@ -1,5 +1,4 @@
-//! What one thread needs to execute a program: registers, and instructions with their numbers and
-//! addresses.
+//! The state of one thread that executes a program: registers, and instructions with their numbers and addresses.
 
 use super::code::{Address, Argument, Loaded, Place, Placed, Source, Step};
 use super::execute::{OWN_SLOTS, slot_cells};
@@ -7,7 +6,7 @@ use super::tape::ScalarId;
 use super::{Read, RowProgram};
 use crate::expr::Real;
 
-/// Buffers of one thread, and the values that are the same on every row.
+/// Buffers of one thread, and uniforms, which are the same on every row.
 #[derive(Clone, Debug)]
 pub struct RowScratch<T> {
     scalars: Vec<T>,
@@ -96,7 +95,7 @@ impl<T: Real> RowScratch<T> {
         match source.place {
             Place::Input { input, y, z } => {
                 let is_it = |read: &Read| (read.input, read.dy, read.dz) == (input, y, z);
-                // All that instructions read is among the rows.
+                // Every row that instructions read is in the list.
                 let row = program.reads.iter().position(is_it);
                 let row = row.unwrap_or_default();
                 Address::Input {

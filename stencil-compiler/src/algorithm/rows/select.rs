@@ -11,7 +11,7 @@ use crate::expr::Op;
 #[derive(Clone, Debug)]
 pub(super) struct Selected {
     pub(super) instruction: Instruction<Operand, ScalarId>,
-    /// The value that its result is, if that is complete.
+    /// The value that its result completes, if any.
     pub(super) completes: Option<ValueId>,
 }
 
@@ -87,7 +87,7 @@ fn pairs(
         }
     }
     pairs.retain(|id, _| reads.get(id).is_some_and(|count| *count <= READS));
-    // Of nested pairs the outer one is part of the term.
+    // Among nested pairs the outer one is part of the term.
     let outer: Vec<_> = pairs.values().copied().collect();
     for (_, a, b) in outer {
         pairs.remove(&a.value);
@@ -119,7 +119,7 @@ struct Selector<'a> {
 }
 
 impl Selector<'_> {
-    /// Outputs that are written where their value is at hand, and others, which are written last.
+    /// The outputs that are written as soon as their value is computed, and the others, which are written last.
     fn writes(
         &self,
         extents: &[Option<Extent>],

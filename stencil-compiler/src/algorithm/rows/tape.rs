@@ -22,7 +22,7 @@ pub(super) enum Scalar {
 pub(super) struct ScalarId(pub(super) usize);
 
 impl Scalar {
-    /// Its value, those of earlier scalars given.
+    /// Its value, given the values of earlier scalars.
     pub(super) fn value<T: Real>(&self, uniforms: &[T], earlier: &[T]) -> T {
         match self {
             Scalar::Uniform(uniform) => uniforms[uniform.0 as usize],
@@ -58,7 +58,7 @@ pub(super) enum Arg {
 pub(super) enum Value {
     /// A row of a whole array.
     Input { input: usize, y: i32, z: i32 },
-    /// The old values in an output's row.
+    /// The old values of an output's row.
     Own { output: usize },
     /// A number in every cell.
     Fill(ScalarId),

@@ -16,7 +16,7 @@ fn system(time: &str, equations: &str) -> Algorithm {
     discretize(&parse::parse_str(&source).unwrap()).unwrap()
 }
 
-/// Values of all fields after some steps, or as many walks of `steps_of` them.
+/// Values of all fields after this many calls that each take `steps_of` time steps.
 fn after(algorithm: &Algorithm, walks: usize) -> Vec<Vec<u64>> {
     let cells = [9, 7, 1];
     let mut oracle = Oracle::<f64>::new(algorithm, cells, &[0.5], [0.4, 0.3, 1.0], 0.01).unwrap();

@@ -1,7 +1,7 @@
 //! Time integrators as tableaus: one file each, listed in [`ALL`].
 //!
-//! A substep is a list of linear combinations of what is stored and of the rate of change, so a
-//! method says itself how many arrays it needs; the number of substeps follows from the list.
+//! A substep is a list of linear combinations of stored values and of the rate of change, so a method itself decides
+//! how many arrays it needs; the number of substeps follows from the list.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub struct Integrator {
     pub name: &'static str,
     /// Order of convergence in the time step.
     pub order: u32,
-    /// Where it is written down.
+    /// Its publication.
     pub source: &'static str,
     /// Its coefficients.
     pub tableau: fn() -> Tableau,
@@ -54,13 +54,13 @@ pub struct Tableau {
 /// the last term whose factor is one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Combination {
-    /// Where it is stored.
+    /// The array that receives the sum.
     pub into: Target,
-    /// What is added.
+    /// The terms that are added.
     pub terms: Vec<Term>,
 }
 
-/// Where a combination is stored.
+/// The array that receives a combination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The new value of the field.
@@ -78,11 +78,11 @@ pub struct Term {
     pub factor: Rational,
     /// Is it multiplied by the time step too?
     pub dt: bool,
-    /// What is multiplied.
+    /// The value that is multiplied.
     pub of: Value,
 }
 
-/// What combinations are made of, at the start of the substep but for `New`.
+/// The operands of combinations, at the start of the substep except for `New`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Value {
     /// The field.
@@ -121,7 +121,7 @@ impl Tableau {
         }
     }
 
-    /// Is each substep a mean of what was there and of one whole Euler step of the field?
+    /// Is each substep a mean of earlier values and of one whole Euler step of the field?
     pub fn is_of_euler_steps(&self) -> bool {
         let is_mean = |made: &BTreeMap<(Value, bool), Rational>| {
             let of = |key| made.get(&key).copied().unwrap_or(Ratio::ZERO);
@@ -148,7 +148,7 @@ impl Tableau {
         })
     }
 
-    /// Times of the substeps in units of the time step: what the field of `df/dt = 1` has reached.
+    /// Times of the substeps in units of the time step: the values of the field of `df/dt = 1`.
     pub fn times(&self) -> Vec<f64> {
         let mut registers = vec![0.0; self.registers.len()];
         let mut time = 0.0;
@@ -181,7 +181,7 @@ impl Tableau {
     }
 }
 
-/// What combinations of a substep are made of at its start, by factors, with the time step or without it.
+/// The operands of the combinations of a substep at its start, by factors, with the time step or without it.
 fn written_out(substep: &[Combination]) -> Vec<BTreeMap<(Value, bool), Rational>> {
     let mut all: Vec<BTreeMap<(Value, bool), Rational>> = Vec::new();
     for combination in substep {
@@ -216,8 +216,9 @@ fn register(at: usize, terms: Vec<Term>) -> Combination {
     }
 }
 
-/// The field that much of the way from a register to itself after an Euler step: `old + share ((f - old) + dt rate)`. A mean of
-/// both would multiply what is conserved by the sum of two rounded weights; the difference has nothing of it.
+/// The field at this share of the way from a register to itself after an Euler step: `old + share ((f - old) + dt
+/// rate)`. A mean of both would multiply conserved quantities by the sum of two rounded weights; the difference
+/// contains none of them.
 fn toward_step(old: Value, share: Rational) -> Vec<Combination> {
     let change = vec![
         times(-Ratio::one(), old),

@@ -1,4 +1,4 @@
-//! What kernels take of a card, and how long.
+//! The use of a card's resources by kernels, and their times.
 
 use super::*;
 use crate::compile::{Target, compile};
@@ -47,7 +47,7 @@ fn ranks_are_correlated_whatever_the_scale() {
     assert!(rank_correlation(&[]) == 0.0 && rank_correlation(&rising[..1]) == 0.0);
 }
 
-/// What is in no count of instructions: starting blocks, waiting, banks of shared memory.
+/// Costs that no count of instructions contains: starting blocks, waiting, banks of shared memory.
 #[test]
 fn small_blocks_and_exposed_waits_take_time() {
     let algorithm = heat("euler");
@@ -60,7 +60,7 @@ fn small_blocks_and_exposed_waits_take_time() {
     // A block of one warp starts as soon as one of eight; a multiprocessor with two large blocks idles more.
     assert!(direct(32, 1, 1) > 2.0 * direct(32, 8, 1));
     assert!(direct(128, 8, 1) > direct(128, 4, 1));
-    // A march asks for planes ahead of time; a rolling box and a plane wait for what they asked for.
+    // A march asks for planes ahead of time; a rolling box and a plane wait for their own requests.
     let tile = |strategy| total(strategy, &[("tile_x", 32), ("tile_y", 8), ("chunk", 128)]);
     assert!(tile("plane") > 1.2 * tile("march"));
     // Rows of 16 values and a rim overlap in the banks.
@@ -68,7 +68,8 @@ fn small_blocks_and_exposed_waits_take_time() {
     assert!(march(16, 16) > 1.02 * march(32, 8));
 }
 
-/// No fills, and at most what is done where all planes are boxes: that is what blocks away from ends do.
+/// There are no fills, and at most the work of the case in which all planes are boxes, as blocks away from ends have
+/// it.
 #[test]
 fn boxes_inside_and_copies_at_ends_are_counted_as_boxes() {
     let algorithm = heat("euler");
@@ -94,7 +95,7 @@ fn boxes_inside_and_copies_at_ends_are_counted_as_boxes() {
     assert_eq!((copies.2.launches, both.2.launches), (0, 0));
 }
 
-/// A field with so many quotients behind each other.
+/// A field with this many quotients one after the other.
 fn fraction(quotients: usize) -> Algorithm {
     let fraction = (0..quotients).fold("q".to_string(), |inner, _| format!("1/(1 + {inner})"));
     let source = format!(
@@ -122,7 +123,7 @@ fn a_lone_warp_waits_for_its_quotients() {
     // With 255 registers two blocks of four warps are there, with 40 twelve.
     let slower = |registers| seconds(&cost, registers) / seconds(&loose, registers);
     assert!(slower(255) > 2.0 && slower(40) < 1.3 && slower(255) > slower(128));
-    // Where nothing waits for long the chain is not seen.
+    // If nothing waits for long, the chain does not show.
     let heat = cost_of(&heat("euler"), slim, 8).swap_remove(0);
     let mut loose = heat.clone();
     loose.work.chain = 0;
@@ -150,7 +151,8 @@ fn spills_without_room_go_to_memory() {
     assert!(more(&full, 0, 800) > 1.5 * more(&cost, 0, 800));
 }
 
-/// Quotients keep the compiler from moving statements, so a march full of them needs what the order of its text says.
+/// Quotients keep the compiler from moving statements, so a march full of them needs the registers that its order asks
+/// for.
 #[test]
 fn quotients_need_registers_and_spill_sooner() {
     let blocking = Blocking::new("march", &[("tile_x", 32), ("tile_y", 8)]);
@@ -167,11 +169,11 @@ fn quotients_need_registers_and_spill_sooner() {
     (cost.registers, cost.blocks) = (184, 2);
     assert_eq!(straight(&cost), (128, 8 * (147 - 128)));
     assert_eq!(cost.likely_registers(), (128, 485));
-    // Nor are those fewer than the estimate that compute planes of shared memory.
+    // Nor are there fewer than the estimate for those that compute planes of shared memory.
     let mut staged = cost.clone();
     (staged.ahead, staged.work.shared_stores) = (true, 1);
     assert_eq!(straight(&staged), (128, 14 * (184 - 128 - 8)));
-    // Addresses of many arrays take registers, but are computed again where there are none.
+    // Addresses of many arrays take registers, but are computed again if none are free.
     (cost.registers, cost.blocks) = (100, 1);
     let input = cost.inputs[0].clone();
     cost.inputs.resize(30, input);
@@ -186,7 +188,7 @@ fn marches_that_compute_planes_wait_for_them() {
     let alone = cost_of(&heat("euler"), blocking, 4).swap_remove(0);
     assert!(alone.ahead && alone.work.shared_stores == 0);
     let (cells, rates) = ([256; 3], MODELS[0].rates);
-    // One block on a multiprocessor, for the sake of its registers.
+    // One block on a multiprocessor, because of its registers.
     let time = |cost: &KernelCost| cost.time(cells, &rates, (255, 0)).unwrap();
     let of = |stores: u64, syncs: u64, ahead: bool| {
         let mut cost = alone.clone();
@@ -204,7 +206,7 @@ fn marches_that_compute_planes_wait_for_them() {
     // Cycles go with the clock.
     let slower = whole.at(0.5) - loads.at(0.5);
     assert!(slower > 2.0 * whole.together);
-    // A plane that waits for what it has loaded itself pays for that alone.
+    // A plane that waits for its own loads pays for that alone.
     assert!(close(of(1, 1, false).total, of(0, 1, false).total));
 }
 
@@ -215,7 +217,7 @@ fn blocks_of_a_wave_that_is_not_full_have_more_each() {
     let units = rates.card.units as usize;
     let blocking = Blocking::new("direct", &[("x", 32), ("y", 1), ("z", 1)]);
     let cost = cost_of(&heat("euler"), blocking, 8).swap_remove(0);
-    // 16 blocks of 32 threads with so many registers.
+    // 16 blocks of 32 threads with this many registers.
     let waste = |blocks: usize| {
         let time = cost.time([32 * units, blocks, 1], &rates, (128, 0));
         time.unwrap().waste

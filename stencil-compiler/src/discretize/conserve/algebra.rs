@@ -3,8 +3,8 @@
 use super::half;
 use crate::diag::Span;
 use crate::discretize::expand::{Expander, Result, overflow};
+use crate::discretize::fractional_steps::share;
 use crate::discretize::names::Label;
-use crate::discretize::parts::share;
 use crate::discretize::poly::{Poly, Uniform, UniformFactor};
 use crate::expr::{Op, Rational};
 use crate::model::Sweep;
@@ -25,7 +25,7 @@ impl Algebra<'_, '_> {
         a.plus(b).map_err(overflow(self.span))
     }
 
-    /// The value as one grid function, rounded, and not a number times one; uniforms stay what they are.
+    /// The value as one grid function, rounded, without a factor in front; uniforms stay as they are.
     pub(super) fn whole(&mut self, label: impl Into<Label>, value: Poly) -> Poly {
         let is_whole = value.as_scaled_atom().is_some_and(|(_, by)| by.is_one());
         if is_whole || value.as_uniform().is_some() {
@@ -34,8 +34,8 @@ impl Algebra<'_, '_> {
         self.expander.atoms.always_name(label, value)
     }
 
-    /// A sum as a grid function of its own: several are added in the order in which they are made, so that what a
-    /// mirror exchanges has the same bits.
+    /// A sum as a grid function of its own: several are added in the order in which they are made, so that terms which
+    /// a mirror exchanges have the same bits.
     pub(super) fn onto(
         &mut self,
         sum: &Poly,
@@ -90,13 +90,14 @@ impl Algebra<'_, '_> {
         Poly::uniform(Uniform::number(Rational::new(above, below)))
     }
 
-    /// The value times the time that what flows along an axis has at once over the spacing along it.
+    /// The value times the time of an update along an axis over the spacing along it.
     pub(super) fn times_step(&self, value: &Poly, axis: usize) -> Result<Poly> {
         self.times_courant(value, axis, share(self.expander.model, axis), 1)
     }
 
-    /// The value times the time of a step along an axis alone over the spacing along it, or the other way round: a step along `d`
-    /// axes at once is the mean of such steps that each take `d dt`, and one of half the time the mean of a whole one and none.
+    /// The value times the time of a step along an axis alone over the spacing along it, or the inverse: a step along
+    /// `d` axes at once is the mean of such steps that each take `d dt`, and one of half the time the mean of a whole
+    /// one and none.
     pub(super) fn times_own_step(&self, value: &Poly, axis: usize, inverse: bool) -> Result<Poly> {
         let model = self.expander.model;
         let at_once = match model.scheme.sweep {
@@ -143,7 +144,7 @@ impl Algebra<'_, '_> {
         }
     }
 
-    /// `a` where it has the sign that it should, else zero.
+    /// `a` if it has the sign that it should, else zero.
     pub(super) fn if_positive(&mut self, condition: &Poly, value: &Poly) -> Poly {
         let zero = Poly::default();
         self.op(Op::Lt, &[&zero, condition, value, &zero])

@@ -1,14 +1,15 @@
-//! States on both sides of a face where given fields jump there, and what their slopes do between.
+//! States on both sides of a face at which given fields jump, and the effect of their slopes.
 //!
-//! A field without flux, such as a bed under water, takes one value at a face, and each side is made anew with it, the star states,
-//! before the Riemann solver sees them: hydrostatic reconstruction (Audusse, Bouchut, Bristeau, Klein and Perthame, SIAM J. Sci.
-//! Comput. 25, 2050, 2004, Eqs. 2.9 to 2.13). What `C ∂b/∂x` does to a cell is the integral of `C` over the change of `b` on a path
-//! through it: from the star state at its lower face to the cell's own state there, to its mean, to its own state at the upper face
-//! and to the star state there, straight from each to the next, so that trapezoids give it where `C` is linear along them. On
-//! each side `b` is what follows from the primitives of that side, as the system says. Where water ends, `h = max(η - b, 0)` and
-//! `b = η - h` make the bed that a side sees no higher than its surface, so that `-g h ∂b/∂x` gives `g/2 (h² - h²)` of both ends of
-//! each piece with the surface at rest, clipped or not: the pressures of the fluxes (Audusse et al., Eqs. 2.11 and 4.4, in which the
-//! pieces inside of a cell are the centered source). So at rest the sum is zero up to rounding.
+//! A field without flux, such as a bed under water, takes one value at a face. Each side is recomputed with it, the
+//! star states, before the Riemann solver sees them: hydrostatic reconstruction (Audusse, Bouchut, Bristeau, Klein and
+//! Perthame, SIAM J. Sci. Comput. 25, 2050, 2004, Eqs. 2.9 to 2.13). The effect of `C ∂b/∂x` on a cell is the integral
+//! of `C` over the change of `b` on a path through it: from the star state at its lower face to the cell's own state
+//! there, to its mean, to its own state at the upper face and to the star state there, straight from each to the next,
+//! so that trapezoids give it where `C` is linear along them. On each side `b` follows from the primitives of that
+//! side, as the system says. At a shore, `h = max(η - b, 0)` and `b = η - h` make the bed that a side sees no higher
+//! than its surface, so that `-g h ∂b/∂x` gives `g/2 (h² - h²)` of both ends of each piece with the surface at rest,
+//! clipped or not: the pressures of the fluxes (Audusse et al., Eqs. 2.11 and 4.4, in which the pieces inside of a cell
+//! are the centered source). So at rest the sum is zero up to rounding.
 
 use super::algebra::Algebra;
 use super::{AXES, Law};
@@ -17,19 +18,19 @@ use crate::discretize::poly::Poly;
 use crate::model::check::slopes::Slopes;
 use crate::model::{AtFace, TermKind};
 
-/// What flows through the upper face of a cell, of one component.
+/// The flux through the upper face of a cell, of one component.
 #[derive(Clone)]
-pub(in crate::discretize) struct Through {
-    /// What leaves the cell below.
+pub(in crate::discretize) struct FaceFlux {
+    /// The flux that leaves the cell below.
     pub(super) leaving: Poly,
-    /// What enters the cell above: something else where a slope of given data changes it on the way.
+    /// The flux that enters the cell above: another one if a slope of given data changes it on the way.
     pub(super) entering: Poly,
 }
 
-impl Through {
+impl FaceFlux {
     /// A flux that enters as it leaves.
     pub(super) fn plain(flux: Poly) -> Self {
-        Through {
+        FaceFlux {
             leaving: flux.clone(),
             entering: flux,
         }
@@ -37,7 +38,7 @@ impl Through {
 }
 
 /// A point on the path of a cell.
-struct Stop {
+struct PathPoint {
     states: States,
     /// The fields that have one value at faces, as this side sees them.
     seen: Vec<Poly>,
@@ -45,7 +46,7 @@ struct Stop {
 
 impl Law<'_> {
     /// The states on both sides of the upper face of a cell, from the cells' own ones there.
-    pub(super) fn meet(
+    pub(super) fn star_states(
         &self,
         expander: &mut Expander<'_>,
         at_face: &AtFace,
@@ -80,7 +81,7 @@ impl Law<'_> {
         at_face: &AtFace,
         own: &[States; 2],
         axis: usize,
-    ) -> Result<[Stop; 2]> {
+    ) -> Result<[PathPoint; 2]> {
         let mut one = Vec::new();
         for (field, by) in &at_face.fields {
             for (_, component) in self.components_of(*field) {
@@ -92,30 +93,34 @@ impl Law<'_> {
         }
         let [below, above] = own;
         Ok([
-            self.star(expander, at_face, below, &one, (axis, "below"))?,
-            self.star(expander, at_face, above, &one, (axis, "above"))?,
+            self.star(expander, at_face, below, &one, axis, "below")?,
+            self.star(expander, at_face, above, &one, axis, "above")?,
         ])
     }
 
-    /// A side made anew with the values that both share.
+    /// A side recomputed with the values that both share.
     fn star(
         &self,
         expander: &mut Expander<'_>,
         at_face: &AtFace,
         own: &States,
         one: &[(usize, Poly)],
-        (axis, word): (usize, &str),
-    ) -> Result<Stop> {
+        axis: usize,
+        word: &str,
+    ) -> Result<PathPoint> {
         let label = format!("{}_{word}", AXES[axis]);
         let mut states = own.clone();
         for (component, value) in one {
             states.components[*component] = value.clone();
         }
-        let anew = expander.in_states(&states, &label, |expander| {
-            let values = at_face.anew.iter().map(|(_, value)| expander.term(value));
+        let recomputed = expander.in_states(&states, &label, |expander| {
+            let values = at_face
+                .recomputed
+                .iter()
+                .map(|(_, value)| expander.term(value));
             values.collect::<Result<Vec<_>>>()
         })?;
-        for ((variable, _), values) in at_face.anew.iter().zip(anew) {
+        for ((variable, _), values) in at_face.recomputed.iter().zip(recomputed) {
             match variable.kind {
                 TermKind::Field(field) => {
                     for (at, component) in self.components_of(field) {
@@ -141,18 +146,18 @@ impl Law<'_> {
         for (component, value) in one {
             states.components[*component] = value.clone();
         }
-        Ok(Stop { states, seen })
+        Ok(PathPoint { states, seen })
     }
 
-    /// What flows through the upper face of a cell along an axis, with what slopes do on both sides of it.
+    /// The flux through the upper face of a cell along an axis, with the effect of slopes on both sides of it.
     pub(super) fn through(
         &self,
         expander: &mut Expander<'_>,
         fluxes: Vec<Poly>,
         axis: usize,
-    ) -> Result<Vec<Through>> {
+    ) -> Result<Vec<FaceFlux>> {
         let Some(at_face) = &self.model.at_face else {
-            return Ok(fluxes.into_iter().map(Through::plain).collect());
+            return Ok(fluxes.into_iter().map(FaceFlux::plain).collect());
         };
         let span = at_face.span;
         let own = self.at_faces(expander, axis)?;
@@ -163,7 +168,7 @@ impl Law<'_> {
         for (((cell, own), star), word) in cells.into_iter().zip(own).zip(stars).zip(SIDES) {
             let stops = [self.stop(at_face, cell), self.stop(at_face, own), star];
             let of = &mut Algebra { expander, span };
-            paths.push(self.path(of, at_face, stops, (axis, word))?);
+            paths.push(self.path(of, at_face, stops, axis, word)?);
         }
         let of = &mut Algebra { expander, span };
         let mut all = Vec::new();
@@ -181,7 +186,7 @@ impl Law<'_> {
                     Ok(of.expander.atoms.always_name(format!("{name}_{word}"), sum))
                 }
             };
-            all.push(Through {
+            all.push(FaceFlux {
                 leaving: beside(paths.0, "leaving")?,
                 entering: beside(paths.1, "entering")?,
             });
@@ -199,13 +204,13 @@ impl Law<'_> {
         self.seen_from_below(expander, [cell.clone(), cell], axis)
     }
 
-    fn stop(&self, at_face: &AtFace, states: States) -> Stop {
+    fn stop(&self, at_face: &AtFace, states: States) -> PathPoint {
         let components = at_face
             .fields
             .iter()
             .flat_map(|(f, _)| self.components_of(*f));
         let seen = components.map(|(_, component)| states.components[component].clone());
-        Stop {
+        PathPoint {
             seen: seen.collect(),
             states,
         }
@@ -216,8 +221,9 @@ impl Law<'_> {
         &self,
         of: &mut Algebra<'_, '_>,
         at_face: &AtFace,
-        stops: [Stop; 3],
-        (axis, word): (usize, &str),
+        stops: [PathPoint; 3],
+        axis: usize,
+        word: &str,
     ) -> Result<Vec<Poly>> {
         let mut sums = vec![Poly::default(); self.components_conserved().len()];
         for (at, (field, _)) in at_face.fields.iter().enumerate() {
@@ -248,7 +254,7 @@ impl Law<'_> {
         Ok(sums)
     }
 
-    /// What a slope is multiplied by in the rate of each conserved component.
+    /// The factor of a slope in the rate of each conserved component.
     fn factors(
         &self,
         of: &mut Algebra<'_, '_>,
@@ -297,7 +303,7 @@ mod tests {
     use crate::model::parse::parse_str;
     use crate::model::{Relation, Term, TermKind};
 
-    /// Of a model that no one checked.
+    /// A model that was not checked.
     #[test]
     fn no_slope_is_chosen_by_another_derivative() {
         let text = "system Sloping in 1d {

@@ -19,7 +19,7 @@ pub(super) struct Weighed {
 }
 
 impl Weighed {
-    /// The same, seen from elsewhere.
+    /// The same, with each value mapped.
     pub(super) fn map(&self, mut seen: impl FnMut(&Poly) -> Poly) -> Self {
         Weighed {
             value: seen(&self.value),
@@ -30,7 +30,7 @@ impl Weighed {
 }
 
 impl Law<'_> {
-    /// What is averaged, in the states on one side: what the system says, or its components.
+    /// The averaged variables in the states on one side: those that the system declares, or its components.
     pub(super) fn weighed(
         &self,
         expander: &mut Expander<'_>,

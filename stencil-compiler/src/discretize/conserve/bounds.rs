@@ -1,22 +1,22 @@
-//! Bounds of the speeds of waves, from the fluxes, where they have no closed form as a whole.
+//! Bounds of the speeds of waves, from the fluxes, for laws whose speeds have no closed form as a whole.
 //!
-//! Where some of what is conserved moves without seeing the rest, the Jacobian falls apart: its eigenvalues are those of blocks along its
-//! diagonal, the strongly connected parts of its graph, and these may have closed forms. The eigenvalues of a law are
-//! real, so those of a block less their mean, with `B = A - tr A/n`, are bounded by `tr B⁴` (or `tr B²`, if that takes fewer
-//! terms): it is the sum of their powers. Where they come in pairs of both signs, half of it is a bound. Numbers are tried to see that
-//! there are states with waves at all.
+//! If some conserved components do not depend on the others, the Jacobian falls apart: its eigenvalues are those of
+//! blocks along its diagonal, the strongly connected parts of its graph, and these may have closed forms. The
+//! eigenvalues of a law are real, so those of a block less their mean, with `B = A - tr A/n`, are bounded by `tr B⁴`
+//! (or `tr B²`, if that takes fewer terms): it is the sum of their powers. If they come in pairs of both signs, half of
+//! it is a bound. Numbers are tried to see that there are states with waves.
 
 use super::rational::{Quotient, Refused};
 use super::sample::Point;
 use super::spectrum::{Found, Jacobian, MOST_TERMS, Matrix, POINTS, less, product, sizes, trace};
-use super::{Law, written};
+use super::{Law, terms};
 use crate::catalogue::Function;
 use crate::discretize::expand::{Expander, Result};
 use crate::discretize::poly::{Poly, Uniform};
 use crate::expr::{Op, Rational};
 use crate::model::{Term, TermKind, Waves};
 
-/// By how much a bound may be less than what it bounds, and a sum of odd powers more than zero, for rounding.
+/// The relative amount by which a bound may fall short, and a sum of odd powers exceed zero, through rounding.
 const ROUNDING: f64 = 1e-6;
 
 /// Squarings of a matrix, after which its size is that of its greatest eigenvalue.
@@ -29,15 +29,15 @@ struct Bound {
     flow: Quotient,
     /// Some power of it.
     power: Quotient,
-    /// How many roots are to be taken of that.
+    /// The number of roots to be taken of it.
     roots: usize,
 }
 
 impl Law<'_> {
-    /// Bounds of the speeds of all waves; `refused` is why there is nothing better.
+    /// Bounds of the speeds of all waves; `refused` is the reason why there are no exact speeds.
     ///
     /// # Errors
-    /// Where there are none: with that reason.
+    /// If there are none: with that reason.
     pub(super) fn bounding_waves(&self, refused: super::DiscretizeError) -> Result<Waves> {
         let span = self.model.fluxes[0].span;
         let (mut flows, mut sounds) = (Vec::new(), Vec::new());
@@ -63,9 +63,9 @@ impl Law<'_> {
     /// The flow and the sound along an axis, if there are bounds.
     fn bounds(&self, expander: &Expander<'_>, jacobian: &Jacobian) -> Option<[Term; 2]> {
         let span = self.model.fluxes[0].span;
-        let to_term = |quotient: &Quotient| written::term(self, expander, quotient, span);
+        let to_term = |quotient: &Quotient| terms::term(self, expander, quotient, span);
         let rooted = |quotient: &Quotient, roots: usize| {
-            (0..roots).fold(to_term(quotient), |of, _| written::root(of, span))
+            (0..roots).fold(to_term(quotient), |of, _| terms::root(of, span))
         };
         let mut parts: Vec<[Term; 2]> = Vec::new();
         for block in jacobian.blocks() {
@@ -130,7 +130,7 @@ impl Jacobian {
             .iter()
             .map(|row| row.iter().map(|entry| !entry.0.is_empty()).collect())
             .collect();
-        // What is seen through others (Warshall).
+        // Dependencies through others (Warshall).
         for through in 0..n {
             for from in 0..n {
                 for to in 0..n {
@@ -186,17 +186,17 @@ impl Jacobian {
             flow,
             roots: 1,
         };
-        // Sums of squares are those of real numbers alone.
+        // A sum of squares bounds real eigenvalues only.
         let has_waves = self.has_waves(expander, &found);
         if let Ok(power) = fourth
             && power.terms() <= MOST_TERMS
-            && written::fits(&power, &expander.atoms)
+            && terms::fits(&power, &expander.atoms)
         {
             (found.power, found.roots) = (power, 2);
         }
         let fits = [&found.flow, &found.power]
             .iter()
-            .all(|found| found.terms() <= MOST_TERMS && written::fits(found, &expander.atoms));
+            .all(|found| found.terms() <= MOST_TERMS && terms::fits(found, &expander.atoms));
         match fits && has_waves {
             true => Ok(found),
             false => Err(Refused::Large),
@@ -221,7 +221,7 @@ impl Jacobian {
             })
     }
 
-    /// The matrix at points where it is finite.
+    /// The values of the matrix at points at which it is finite.
     fn points<'j>(&'j self, expander: &'j Expander<'_>) -> impl Iterator<Item = Matrix> + 'j {
         (0..POINTS).filter_map(|number| self.at(&mut Point::anywhere(expander, number)))
     }

@@ -1,8 +1,8 @@
-//! Families of waves: how a law, made linear at a state, moves a jump.
+//! Families of waves: the motion of a jump by a law that is linearized at a state.
 //!
-//! Where all waves are as fast as the flow, or slower or faster by the sound, the Jacobian `A` of the fluxes has
-//! `B (B² - c²) = 0` with `B = A - u`. Then a function of `A` needs no eigenvectors: with the values `f₋`, `f₀` and `f₊`
-//! at the three speeds, `f(A) d = f₀ d + (f₊ + f₋ - 2 f₀)/2 q + (f₊ - f₋)/2 h`, where `h = B d/c` and `q = B² d/c²`
+//! If all waves are as fast as the flow, or slower or faster by the sound, the Jacobian `A` of the fluxes has `B (B² -
+//! c²) = 0` with `B = A - u`. Then a function of `A` needs no eigenvectors: with the values `f₋`, `f₀` and `f₊` at the
+//! three speeds, `f(A) d = f₀ d + (f₊ + f₋ - 2 f₀)/2 q + (f₊ - f₋)/2 h`, where `h = B d/c` and `q = B² d/c²`
 //! (Lagrange's interpolation; Higham, Functions of Matrices, 2008, section 1.2.2).
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,33 +16,33 @@ use crate::discretize::expand::{Result, States};
 use crate::discretize::poly::{AtomId, Poly};
 use crate::expr::Op;
 
-/// A law along an axis, made linear at a state.
+/// A law along an axis, linearized at a state.
 pub(in crate::discretize) struct Linear {
-    /// What stands for the conserved components.
+    /// Atoms for the conserved components.
     conserved: Vec<AtomId>,
-    /// What `let`s stand for whose values are at hand.
+    /// Definitions of `let`s whose values are known.
     meanings: BTreeMap<AtomId, Poly>,
     fluxes: Vec<Poly>,
     names: Vec<String>,
-    pub(super) kinds: Kinds,
+    pub(super) kinds: WaveKinds,
     /// The slowest speed, that of the flow, and the fastest.
     pub(super) speeds: [Poly; 3],
     pub(super) sound: Poly,
 }
 
-/// Which kinds of waves there are.
+/// The kinds of waves that exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Kinds {
-    /// Those that move with the flow.
+pub(super) struct WaveKinds {
+    /// Waves that move with the flow.
     pub(super) flow: bool,
-    /// Those that move through it.
+    /// Waves that move through it.
     pub(super) sound: bool,
 }
 
-/// A jump, and what of it waves that move through the flow carry.
+/// A jump, and the parts of it in the waves that move through the flow.
 pub(super) struct Split {
     jump: Vec<Poly>,
-    /// `B² d/c²`: the sum of what both carry.
+    /// `B² d/c²`: the sum of both waves.
     both: Vec<Poly>,
     /// `B d/c`: their difference.
     skew: Vec<Poly>,
@@ -60,10 +60,10 @@ impl Law<'_> {
         let label = format!("{}_{label}", AXES[axis]);
         let fluxes = self.fluxes(of.expander, states, axis, &label)?;
         let [flow, sound] = match &self.waves {
-            Some(waves) => self.flow_and_sound(of.expander, waves, states, (axis, &label))?,
+            Some(waves) => self.flow_and_sound(of.expander, waves, states, axis, &label)?,
             None => [Poly::default(), Poly::default()],
         };
-        // Where there is none, all is carried with the flow.
+        // Without sound, all is carried with the flow.
         let zero = Poly::default();
         let sound = match sound.as_uniform() {
             Some(_) => sound,
@@ -97,7 +97,7 @@ impl Law<'_> {
         })
     }
 
-    /// What the `let`s stand for whose values the states give.
+    /// The definitions of the `let`s whose values the states give.
     fn meanings(
         &self,
         of: &mut Algebra<'_, '_>,
@@ -221,7 +221,7 @@ impl Linear {
         Ok(all)
     }
 
-    /// What of a jump each family carries, with its speed.
+    /// The part of a jump in each family, with its speed.
     pub(super) fn families(
         &self,
         of: &mut Algebra<'_, '_>,
@@ -250,8 +250,8 @@ impl Linear {
 /// Speeds closer to each other than this share of their sizes are one.
 const APART: i128 = 1000;
 
-/// Two waves with these speeds that carry jumps, each beside what the law makes of it, between them: `(d ∓ g)/2` with
-/// `g = (2 A d - (s₀ + s₁) d)/(s₁ - s₀)`. Where both speeds are one, each carries half, so that rounding does not decide.
+/// Two waves with these speeds that carry jumps, each given with its product with the law's matrix: `(d ∓ g)/2` with `g
+/// = (2 A d - (s₀ + s₁) d)/(s₁ - s₀)`. If both speeds are equal, each carries half, so that rounding does not decide.
 pub(super) fn pair(
     of: &mut Algebra<'_, '_>,
     [slowest, fastest]: [&Poly; 2],
@@ -277,7 +277,7 @@ pub(super) fn pair(
     Ok(waves)
 }
 
-/// One over the width of a fan, or zero where both speeds are one.
+/// One over the width of a fan, or zero if both speeds are equal.
 fn over_width(
     of: &mut Algebra<'_, '_>,
     width: &Poly,
@@ -295,7 +295,7 @@ fn over_width(
     Ok(of.named("over_width", inverse))
 }
 
-/// The sum of what all families give, those that a mirror exchanges first.
+/// The sum over all families; those that a mirror exchanges come first.
 pub(super) fn sum_of_families(of: &mut Algebra<'_, '_>, all: &[Vec<Poly>]) -> Result<Vec<Poly>> {
     let Some((first, rest)) = all.split_first() else {
         return Ok(Vec::new());

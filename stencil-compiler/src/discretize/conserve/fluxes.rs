@@ -1,9 +1,9 @@
 //! Fluxes that are reconstructed themselves: conservative finite differences (Shu and Osher, J. Comput. Phys. 77, 439, 1988; Shu,
 //! ICASE Report 97-65, 1997, section 2.2.2; here as in HyPar, Eqs. 9 and 10).
 //!
-//! Values are taken for those in the middle of cells. The fluxes there are the means, over a cell and along one axis, of a
-//! function whose differences between faces are exact, so what reconstructs means gives that function at faces. Along each axis
-//! by itself that is of the order of the reconstruction, whatever the law.
+//! Values are taken as point values at cell centres. The fluxes there are the means, over a cell and along one axis, of
+//! a function whose differences between faces are exact, so a reconstruction from means gives that function at faces.
+//! Along each axis by itself that is of the order of the reconstruction, whatever the law.
 
 use super::algebra::Algebra;
 use super::reconstruct::Steps;
@@ -13,12 +13,13 @@ use crate::discretize::poly::Poly;
 use crate::model::Variables;
 
 impl Law<'_> {
-    /// Are fluxes reconstructed beside states?
+    /// Are fluxes reconstructed in addition to states?
     pub(super) fn reconstructs_fluxes(&self) -> bool {
         self.model.scheme.variables == Variables::Fluxes
     }
 
-    /// The fluxes along an axis at the upper and at the lower face of a cell, where they are not those of the states there.
+    /// The fluxes along an axis at the upper and at the lower face of a cell; `None` if they are those of the states
+    /// there.
     pub(super) fn fluxes_at_faces(
         &self,
         expander: &mut Expander<'_>,
@@ -39,7 +40,7 @@ impl Law<'_> {
         Ok([Some(uppers), Some(lowers)])
     }
 
-    /// One of them, at the lower and at the upper face.
+    /// One component of them, at the lower and at the upper face.
     fn flux_at_faces(
         &self,
         of: &mut Algebra<'_, '_>,

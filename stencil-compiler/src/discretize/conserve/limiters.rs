@@ -16,7 +16,7 @@ pub(super) struct Limiter {
     slope: Slope,
 }
 
-/// Makes the slope across a cell of the differences below and above it, and of the parameter, where there is one.
+/// Makes the slope across a cell from the differences below and above it, and from the parameter, if there is one.
 type Slope = fn(&mut Algebra<'_, '_>, &Poly, &Poly, Rational) -> Result<Poly>;
 
 /// The slope of every limiter.
@@ -30,7 +30,7 @@ const SLOPES: &[(&Row, Slope)] = &[
     (&rows::MINMOD, |of, below, above, _| {
         minmod(of, below, above)
     }),
-    // For waves alone: what the cell has where a wave comes from counts for nothing.
+    // For waves alone: the jump on the side that a wave comes from does not matter.
     (&rows::NONE, |_, _, above, _| Ok(above.clone())),
     (&rows::SUPERBEE, |of, below, above, _| {
         superbee(of, below, above)
@@ -70,8 +70,8 @@ fn central(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly) -> Result<Poly>
     of.halved(&sum)
 }
 
-/// The mean, but neither difference more than so many times: `minmod` with one, `mc` with two (van Leer, J. Comput. Phys. 32,
-/// 101, 1979; Kurganov and Tadmor, J. Comput. Phys. 160, 241, 2000, Eq. 4.9).
+/// The mean, with neither difference taken more than this many times: `minmod` with one, `mc` with two (van Leer, J.
+/// Comput. Phys. 32, 101, 1979; Kurganov and Tadmor, J. Comput. Phys. 160, 241, 2000, Eq. 4.9).
 fn generalized_minmod(
     of: &mut Algebra<'_, '_>,
     below: &Poly,
@@ -84,9 +84,10 @@ fn generalized_minmod(
     least(of, &[&most_below, &most_above, &mean])
 }
 
-/// The harmonic mean, but neither difference more than so many times: `minmod` with one, and with two `van_leer`, which is never
-/// steeper (Schive, Zhang and Chiueh, Int. J. High Perform. Comput. Appl. 26, 367, 2012, section 2, after Athena: Stone et al.,
-/// Astrophys. J. Suppl. 178, 137, 2008). Both codes take the central difference as a bound, too; the harmonic mean is no larger.
+/// The harmonic mean, with neither difference taken more than this many times: `minmod` with one, and with two
+/// `van_leer`, which is never steeper (Schive, Zhang and Chiueh, Int. J. High Perform. Comput. Appl. 26, 367, 2012,
+/// section 2, after Athena: Stone et al., Astrophys. J. Suppl. 178, 137, 2008). Both codes take the central difference
+/// as a bound, too; the harmonic mean is no larger.
 fn hybrid(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly, theta: Rational) -> Result<Poly> {
     let theta = Uniform::number(theta);
     let (most_below, most_above) = (of.scaled_by(below, &theta)?, of.scaled_by(above, &theta)?);
@@ -138,7 +139,7 @@ fn van_albada(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly) -> Result<Po
     Ok(of.if_positive(&product, &mean))
 }
 
-/// The one nearest to zero, if all have one sign; else zero.
+/// The value nearest to zero, if all have one sign; else zero.
 pub(super) fn least(of: &mut Algebra<'_, '_>, all: &[&Poly]) -> Result<Poly> {
     let (mut smallest, mut largest) = (all[0].clone(), all[0].clone());
     for next in &all[1..] {
@@ -148,7 +149,7 @@ pub(super) fn least(of: &mut Algebra<'_, '_>, all: &[&Poly]) -> Result<Poly> {
     joined(of, &smallest, &largest)
 }
 
-/// What of the first is positive, and of the second negative.
+/// The positive part of the first and the negative part of the second.
 fn joined(of: &mut Algebra<'_, '_>, positive: &Poly, negative: &Poly) -> Result<Poly> {
     let zero = Poly::default();
     let (positive, negative) = (of.max(positive, &zero), of.min(negative, &zero));

@@ -1,4 +1,4 @@
-//! Conservation laws: the divergence of a flux as differences of what flows through faces of cells.
+//! Conservation laws: the divergence of a flux as differences of fluxes through faces of cells.
 //!
 //! For each axis, a reconstruction gives the states of a cell at its two faces, the law the fluxes and
 //! speeds of waves of these states, and a Riemann solver the flux through a face from the states on
@@ -17,6 +17,7 @@ mod algebra;
 mod at_face;
 mod average;
 mod bounds;
+mod check_round_trip;
 mod families;
 mod fluxes;
 pub(crate) mod limiters;
@@ -29,15 +30,14 @@ mod sample;
 mod spectrum;
 mod states;
 mod tangent;
+mod terms;
 #[cfg(test)]
 mod tests;
-mod undone;
 mod waves;
-mod written;
 
 use algebra::Algebra;
-use at_face::Through;
-use families::Kinds;
+use at_face::FaceFlux;
+use families::WaveKinds;
 pub(super) use rational::are_equal;
 use riemann::{Face, Side};
 pub(super) use rounding::bounds;
@@ -46,21 +46,21 @@ use super::{DerivedWaves, DiscretizeError};
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
-/// What a flux along an axis gives to the rate of a component.
+/// The contribution of a flux along an axis to the rate of a component.
 pub(super) struct Outflow {
-    /// One beyond the last for what is not of an axis.
+    /// The axis; one beyond the last for a contribution of no axis.
     pub(super) axis: usize,
     pub(super) component: usize,
     pub(super) rate: Poly,
-    /// Where the flux was written.
+    /// The place of the flux in the text.
     pub(super) span: Span,
 }
 
-/// What the fluxes of a model give to the rates, axis by axis; and of each Euler step, through how
-/// many upper faces of a cell the flux was repaired, if the model has ranges. `rest` is what else changes each component.
+/// The contributions of the fluxes of a model to the rates, axis by axis; and for each Euler step the number of upper
+/// faces of a cell whose flux was repaired, if the model has ranges. `rest` holds the other terms of each component.
 ///
 /// # Errors
-/// Where coefficients leave the range of exact numbers, or the scheme names what is not there.
+/// If coefficients leave the range of exact numbers, or the scheme names an unknown row.
 pub(super) fn rates(
     model: &Model,
     components: &Components,
@@ -78,7 +78,7 @@ pub(super) fn rates(
     let average = model.average.as_ref().map(|average| &average.of);
     let primitives = model.primitives.iter().map(|all| ("primitives", all));
     for (what, follow) in primitives.chain(average.map(|all| ("averages", all))) {
-        law.check_way_back(what, follow)?;
+        law.check_round_trip(what, follow)?;
     }
     law.check_declared()?;
     let mut through = law.through_faces(expander)?;
@@ -90,12 +90,12 @@ pub(super) fn rates(
             }
             error
         })?;
-        let repaired = lower.repair(expander, (&law, through), rest)?;
+        let repaired = lower.repair(expander, &law, through, rest)?;
         through = repaired.through;
         let lost = law.conserved().next();
         for mark in repaired.marks {
             repairs.push(mark.repaired);
-            // One component will do: no cell may hold what is no number.
+            // One component suffices: no cell may hold NaN.
             all.extend(lost.map(|(component, span)| Outflow {
                 axis: mark.axis,
                 component,
@@ -128,7 +128,7 @@ pub(super) fn derived_waves(
     span: Span,
 ) -> Option<DerivedWaves> {
     let mut bare = model.clone();
-    // A scheme that asks for nothing.
+    // A scheme without needs.
     bare.scheme.riemann = rows::FORCE.name.to_string();
     bare.scheme.variables = Variables::Conserved;
     bare.at_face = None;
@@ -136,7 +136,7 @@ pub(super) fn derived_waves(
     let (waves, only_bounds) = match law.derived_waves() {
         Ok(waves) => (waves, None),
         Err(error) => {
-            // What is wrong, without the way out.
+            // The error, without the way out.
             let why = error.message.split(';').next().map(str::to_string);
             (law.bounding_waves(error).ok()?, why)
         }
@@ -153,8 +153,8 @@ pub(super) struct Law<'a> {
     limiter: limiters::Limiter,
     /// The speeds of waves, declared or derived; nothing where no one asks for them.
     waves: Option<Waves>,
-    /// Which kinds of waves there are along each axis, where the speeds are those of all.
-    kinds: Vec<Kinds>,
+    /// The kinds of waves along each axis, if the speeds are those of all waves.
+    kinds: Vec<WaveKinds>,
 }
 
 impl<'a> Law<'a> {
@@ -177,7 +177,7 @@ impl<'a> Law<'a> {
                 .ok_or_else(|| unknown("limiter", &scheme.limiter))?,
             waves: model.waves.clone(),
             kinds: vec![
-                Kinds {
+                WaveKinds {
                     flow: true,
                     sound: true
                 };
@@ -209,7 +209,7 @@ impl<'a> Law<'a> {
         })
     }
 
-    /// A vector of what is along each axis; its other components are zero.
+    /// A vector of entries along each axis; its other components are zero.
     fn vector(&self, mut entries: Vec<Term>, span: Span) -> Term {
         entries.resize(self.model.components, Term::integer(0, span));
         Term::of(TermKind::Stack(entries), Rank::Vector, span)
@@ -220,8 +220,8 @@ impl<'a> Law<'a> {
         self.conserved().map(|(component, _)| component).collect()
     }
 
-    /// What flows of each conserved component through the upper face of a cell along each axis.
-    fn through_faces(&self, expander: &mut Expander<'_>) -> Result<Vec<Vec<Through>>> {
+    /// The flux of each conserved component through the upper face of a cell along each axis.
+    fn through_faces(&self, expander: &mut Expander<'_>) -> Result<Vec<Vec<FaceFlux>>> {
         let axes = 0..self.model.dimension;
         if !self.reconstruction.row.propagates {
             let through = axes.map(|axis| {
@@ -231,25 +231,26 @@ impl<'a> Law<'a> {
             });
             return through.collect();
         }
-        let passed: Result<Vec<_>> = axes
+        let propagated: Result<Vec<_>> = axes
             .map(|axis| {
                 let mut face = self.face(expander, axis)?;
                 let solved = face.solved()?;
-                self.passed(&mut face, solved)
+                self.propagate(&mut face, solved)
             })
             .collect();
-        let passed = passed?;
+        let propagated = propagated?;
         let fluxes = match self.model.scheme.sweep {
-            Sweep::Unsplit => self.sideways(expander, &passed)?,
-            Sweep::Dimensional | Sweep::Strang => {
-                passed.into_iter().map(|passed| passed.fluxes).collect()
-            }
+            Sweep::Unsplit => self.sideways(expander, &propagated)?,
+            Sweep::Dimensional | Sweep::Strang => propagated
+                .into_iter()
+                .map(|propagated| propagated.fluxes)
+                .collect(),
         };
-        let plain = |fluxes: Vec<Poly>| fluxes.into_iter().map(Through::plain).collect();
+        let plain = |fluxes: Vec<Poly>| fluxes.into_iter().map(FaceFlux::plain).collect();
         Ok(fluxes.into_iter().map(plain).collect())
     }
 
-    /// The upper face of a cell along an axis, with what is known on both sides.
+    /// The upper face of a cell along an axis, with the data of both sides.
     fn face<'f, 'e>(
         &'f self,
         expander: &'f mut Expander<'e>,
@@ -262,16 +263,16 @@ impl<'a> Law<'a> {
             None => {
                 let [below, above] = own;
                 [
-                    self.side(expander, (below, of_below), axis, "upper", 0)?,
-                    self.side(expander, (above, of_above), axis, "lower", 1)?,
+                    self.side(expander, below, of_below, axis, "upper", 0)?,
+                    self.side(expander, above, of_above, axis, "lower", 1)?,
                 ]
             }
             Some(at_face) => {
                 let own = self.seen_from_below(expander, own, axis);
-                let [below, above] = self.meet(expander, at_face, own, axis)?;
+                let [below, above] = self.star_states(expander, at_face, own, axis)?;
                 [
-                    self.side(expander, (below, None), axis, "below", 0)?,
-                    self.side(expander, (above, None), axis, "above", 0)?,
+                    self.side(expander, below, None, axis, "below", 0)?,
+                    self.side(expander, above, None, axis, "above", 0)?,
                 ]
             }
         };
@@ -287,12 +288,13 @@ impl<'a> Law<'a> {
         })
     }
 
-    /// What is known on one side of a face: `ahead` cells along the axis from the cell below it. Fluxes are those of the
+    /// The data of one side of a face: `ahead` cells along the axis from the cell below it. Fluxes are those of the
     /// states, or reconstructed.
     fn side(
         &self,
         expander: &mut Expander<'_>,
-        (states, fluxes): (States, Option<Vec<Poly>>),
+        states: States,
+        fluxes: Option<Vec<Poly>>,
         axis: usize,
         label: &str,
         ahead: i32,
@@ -304,12 +306,12 @@ impl<'a> Law<'a> {
         };
         let waves = match &self.waves {
             None => None,
-            Some(waves) => Some(self.speeds(expander, waves, &states, (axis, &label))?),
+            Some(waves) => Some(self.speeds(expander, waves, &states, axis, &label)?),
         };
         let knows = self.solver.row.needs == Needs::Contact;
         let contact = match self.waves.as_ref().filter(|_| knows) {
             None => None,
-            Some(waves) => self.contact(expander, waves, &states, (axis, &label))?,
+            Some(waves) => self.contact(expander, waves, &states, axis, &label)?,
         };
         let weighed = match (self.solver.row.needs, self.model.scheme.average) {
             (Needs::Nothing | Needs::Speeds, _) => Vec::new(),
@@ -338,7 +340,8 @@ impl<'a> Law<'a> {
         expander: &mut Expander<'_>,
         waves: &Waves,
         states: &States,
-        (axis, label): (usize, &str),
+        axis: usize,
+        label: &str,
     ) -> Result<[Poly; 2]> {
         expander.in_states(states, label, |expander| {
             let mut along = |speed: &Option<Term>, name: &str| -> Result<Poly> {
@@ -360,9 +363,10 @@ impl<'a> Law<'a> {
         expander: &mut Expander<'_>,
         waves: &Waves,
         states: &States,
-        (axis, label): (usize, &str),
+        axis: usize,
+        label: &str,
     ) -> Result<[Poly; 2]> {
-        let [flow, sound] = self.flow_and_sound(expander, waves, states, (axis, label))?;
+        let [flow, sound] = self.flow_and_sound(expander, waves, states, axis, label)?;
         let mut bound = |name: &str, sound: &Poly| {
             let speed = flow.plus(sound).map_err(overflow(waves.span))?;
             Ok(expander.atoms.name(format!("{name}_{label}"), speed))
@@ -386,7 +390,7 @@ impl<'a> Law<'a> {
         })
     }
 
-    /// The same in the states that the expander is in.
+    /// The fluxes in the states that the expander is in.
     fn flowing(&self, expander: &mut Expander<'_>, axis: usize, label: &str) -> Result<Vec<Poly>> {
         let mut all = Vec::new();
         for flux in &self.model.fluxes {
@@ -399,7 +403,7 @@ impl<'a> Law<'a> {
         Ok(all.into_iter().map(|(_, value)| value).collect())
     }
 
-    /// The same of one field, with names.
+    /// The flux of one field, with names.
     fn flux(
         &self,
         expander: &mut Expander<'_>,

@@ -1,47 +1,48 @@
-//! Repair of fluxes, so that what is conserved stays in its ranges.
+//! Repair of fluxes, so that conserved fields keep their ranges.
 //!
-//! An Euler step of a cell is the mean of what it would become by each of its faces alone: of `u - 2 d dt/dx (F - f(u))`, where F is
-//! what flows through the upper face along one of d axes and f(u) the flux of the cell, and of the same below. Where one of both
-//! cells of a face would leave a range by it, or a state at the face has left one already, Rusanov's flux between the means of
-//! these cells takes its place, which keeps densities and pressures positive while `2 d dt/dx` times the greatest speed is no more
-//! than one (Perthame and Shu, Numer. Math. 73, 119, 1996; Hu, Adams and Shu, J. Comput. Phys. 242, 169, 2013). All of it are grid
-//! functions: both states, the mark of the face, the flux. Integrators made of Euler steps take means of such steps, and stay in a
-//! convex set with them; whether it is convex is not tried.
+//! An Euler step of a cell is the mean of its updates by each of its faces alone: of `u - 2 d dt/dx (F - f(u))`, where
+//! F is the flux through the upper face along one of d axes and f(u) that of the cell, and the same below. If one of
+//! both cells of a face would leave a range by it, or a state at the face has left one already, Rusanov's flux between
+//! the means of these cells takes its place, which keeps densities and pressures positive while `2 d dt/dx` times the
+//! greatest speed is no more than one (Perthame and Shu, Numer. Math. 73, 119, 1996; Hu, Adams and Shu, J. Comput.
+//! Phys. 242, 169, 2013). All values are grid functions: both states, the mark of the face, the flux. Integrators made
+//! of Euler steps take means of such steps, and stay in a convex set with them; the convexity of the ranges is not
+//! checked.
 
 use super::algebra::Algebra;
-use super::at_face::Through;
+use super::at_face::FaceFlux;
 use super::riemann::Face;
 use super::{AXES, Law};
 use crate::catalogue::{reconstructions, riemann};
 use crate::discretize::expand::{Expander, Result, States, overflow};
-use crate::discretize::parts::{Part, parts};
+use crate::discretize::fractional_steps::{FractionalStep, fractional_steps};
 use crate::discretize::poly::{Poly, Uniform, UniformFactor};
 use crate::expr::Op;
 use crate::model::{Averaged, Comparison, Model, Range, Variables};
 
-/// Fluxes along each axis, and what they were repaired for.
+/// Fluxes along each axis, and the marks of their repair.
 pub(super) struct Repaired {
-    /// What flows of each conserved component through the upper face of a cell, axis by axis.
-    pub(super) through: Vec<Vec<Through>>,
-    /// Of each Euler step.
+    /// The flux of each conserved component through the upper face of a cell, axis by axis.
+    pub(super) through: Vec<Vec<FaceFlux>>,
+    /// The marks of each Euler step.
     pub(super) marks: Vec<Marks>,
 }
 
-/// What becomes of the cells in one Euler step.
+/// The marks of the cells in one Euler step.
 pub(super) struct Marks {
-    /// Through how many of its upper faces another flux goes.
+    /// The number of its upper faces with a repaired flux.
     pub(super) repaired: Poly,
-    /// No number where the step leaves a range, else zero.
+    /// NaN if the step leaves a range, else zero.
     pub(super) lost: Poly,
     /// The first of its axes; one beyond the last if it has none.
     pub(super) axis: usize,
 }
 
-/// What a cell is, and what it lets flow.
-struct Own {
+/// The state of a cell and its fluxes.
+struct CellState {
     /// All components.
     states: Vec<Poly>,
-    /// Of those that are conserved.
+    /// The fluxes of the conserved components.
     fluxes: Vec<Poly>,
 }
 
@@ -53,7 +54,7 @@ pub(super) fn lower(model: &Model) -> Model {
     lower.scheme.riemann_parameter = None;
     lower.scheme.reconstruct_parameter = None;
     lower.scheme.average = Averaged::Faces;
-    // What both sides of a face share is made of primitives.
+    // Values shared by both sides of a face are made of primitives.
     lower.scheme.variables = match lower.at_face {
         Some(_) => Variables::Primitive,
         None => Variables::Conserved,
@@ -62,16 +63,17 @@ pub(super) fn lower(model: &Model) -> Model {
 }
 
 impl Law<'_> {
-    /// Fluxes that keep the ranges: those of the law `high`, which are `through`, where they do so by themselves, and those of this
-    /// law elsewhere. `rest` is what else changes each component.
+    /// Fluxes that keep the ranges: those of the law `high`, given as `through`, if they do so by themselves, and those
+    /// of this law elsewhere. `rest` holds the other terms of each component.
     pub(super) fn repair(
         &self,
         expander: &mut Expander<'_>,
-        (high, mut through): (&Law<'_>, Vec<Vec<Through>>),
+        high: &Law<'_>,
+        mut through: Vec<Vec<FaceFlux>>,
         rest: &[Poly],
     ) -> Result<Repaired> {
         let still = rest.iter().all(|rate| rate.0.is_empty());
-        let parts = parts(self.model, still).all;
+        let parts = fractional_steps(self.model, still).all;
         let span = self.model.fluxes[0].span;
         let mut marks = Vec::new();
         for part in &parts {
@@ -79,17 +81,17 @@ impl Law<'_> {
             let mut repaired = Poly::default();
             for axis in axes {
                 let mark;
-                let high = (high, &through[*axis][..]);
-                (mark, through[*axis]) = self.at_upper_face(expander, high, *axis, axes.len())?;
+                (mark, through[*axis]) =
+                    self.at_upper_face(expander, high, &through[*axis], *axis, axes.len())?;
                 repaired = repaired.plus(&mark).map_err(overflow(span))?;
             }
             let of = &mut Algebra { expander, span };
             let axis = axes.first().copied().unwrap_or(through.len());
-            let states = self.after(of, &through, (part, rest))?;
-            let states = self.rounded_back(of, states, &through, (part, rest))?;
+            let states = self.after(of, &through, part, rest)?;
+            let states = self.rounded_back(of, states, &through, part, rest)?;
             let label = format!("step_{}", AXES.get(axis).unwrap_or(&"rest"));
             let outside = self.outside(of, &states, &label)?;
-            // The root of -1 is no number, and that of -0, which is added to a rate, changes none of its bits.
+            // The root of -1 is NaN, and that of -0, which is added to a rate, changes none of its bits.
             let lost = of.op(Op::Sqrt, &[&outside.negated()]);
             marks.push(Marks {
                 repaired,
@@ -100,17 +102,19 @@ impl Law<'_> {
         Ok(Repaired { through, marks })
     }
 
-    /// One at the upper faces of cells where a state has left a range, or either cell would leave one by the flux `high`, else zero;
-    /// and the fluxes: there those of this law. `axes` is the number of those along which a step goes at once.
+    /// The mark at the upper faces of cells: one if a state has left a range, or either cell would leave one by the
+    /// flux `high`, else zero. With it come the fluxes, those of this law at marked faces. `axes` is the number of axes
+    /// along which a step goes at once.
     fn at_upper_face(
         &self,
         expander: &mut Expander<'_>,
-        (law, high): (&Law<'_>, &[Through]),
+        law: &Law<'_>,
+        high: &[FaceFlux],
         axis: usize,
         axes: usize,
-    ) -> Result<(Poly, Vec<Through>)> {
+    ) -> Result<(Poly, Vec<FaceFlux>)> {
         let mut marks = Vec::new();
-        // What a solver makes of such states need not show in the cells, nor in the mirror.
+        // Solvers may give anything for such states, without an effect in the cells or in the mirror.
         let states = law.at_faces(expander, axis)?;
         for ((states, ahead), word) in states.iter().zip([0, 1]).zip(["upper", "lower"]) {
             let span = self.model.fluxes[0].span;
@@ -123,7 +127,7 @@ impl Law<'_> {
         let low = self.through(face.algebra.expander, low, axis)?;
         let cells = self.cells_at(&mut face)?;
         for ((side, word), cell) in ["below", "above"].into_iter().enumerate().zip(&cells) {
-            let states = self.by_face(&mut face, cell, high, (side, word), axes)?;
+            let states = self.by_face(&mut face, cell, high, side, word, axes)?;
             let label = format!("{}_{word}", AXES[axis]);
             marks.push(self.outside(&mut face.algebra, &states, &label)?);
         }
@@ -142,9 +146,9 @@ impl Law<'_> {
                 of.expander.atoms.always_name(&name, flux)
             };
             if high.leaving == high.entering && low.leaving == low.entering {
-                return Through::plain(kept(&low.leaving, &high.leaving, "flux"));
+                return FaceFlux::plain(kept(&low.leaving, &high.leaving, "flux"));
             }
-            Through {
+            FaceFlux {
                 leaving: kept(&low.leaving, &high.leaving, "leaving"),
                 entering: kept(&low.entering, &high.entering, "entering"),
             }
@@ -153,13 +157,14 @@ impl Law<'_> {
         Ok((mark, kept))
     }
 
-    /// What a cell at a face becomes by that face alone.
+    /// The update of a cell at a face by that face alone.
     fn by_face(
         &self,
         face: &mut Face<'_, '_, '_>,
-        own: &Own,
-        through: &[Through],
-        (side, word): (usize, &str),
+        own: &CellState,
+        through: &[FaceFlux],
+        side: usize,
+        word: &str,
         axes: usize,
     ) -> Result<States> {
         let (axis, of) = (face.axis, &mut face.algebra);
@@ -167,7 +172,7 @@ impl Law<'_> {
             components: own.states.clone(),
             ..States::default()
         };
-        // What flows through the upper face leaves the cell below it.
+        // The flux through the upper face leaves the cell below it.
         let sign = if side == 0 { -1 } else { 1 };
         for (at, component) in self.components_conserved().into_iter().enumerate() {
             let name = &face.names[at];
@@ -186,10 +191,10 @@ impl Law<'_> {
     }
 
     /// The cells on both sides of a face, with their own fluxes.
-    fn cells_at(&self, face: &mut Face<'_, '_, '_>) -> Result<[Own; 2]> {
+    fn cells_at(&self, face: &mut Face<'_, '_, '_>) -> Result<[CellState; 2]> {
         let (axis, expander) = (face.axis, &mut *face.algebra.expander);
         if self.model.at_face.is_none() {
-            return Ok(face.sides.each_ref().map(|side| Own {
+            return Ok(face.sides.each_ref().map(|side| CellState {
                 states: side.states.clone(),
                 fluxes: side.fluxes.clone(),
             }));
@@ -199,11 +204,11 @@ impl Law<'_> {
         let fluxes = self.fluxes(expander, &below, axis, &label)?;
         let ahead = fluxes.iter().map(|flux| expander.atoms.at(flux, axis, 1));
         Ok([
-            Own {
+            CellState {
                 states: below.components,
                 fluxes: fluxes.clone(),
             },
-            Own {
+            CellState {
                 states: above.components,
                 fluxes: ahead.collect(),
             },
@@ -214,8 +219,9 @@ impl Law<'_> {
     fn after(
         &self,
         of: &mut Algebra<'_, '_>,
-        through: &[Vec<Through>],
-        (part, rest): (&Part, &[Poly]),
+        through: &[Vec<FaceFlux>],
+        part: &FractionalStep,
+        rest: &[Poly],
     ) -> Result<States> {
         let fields = 0..self.components.fields.len();
         let mut states = States {
@@ -227,7 +233,7 @@ impl Law<'_> {
             let own = rest.get(component).filter(|_| part.rest);
             let mut rate = own.cloned().unwrap_or_default();
             for axis in &part.axes {
-                let Through { leaving, entering } = &through[*axis][at];
+                let FaceFlux { leaving, entering } = &through[*axis][at];
                 let out = of.expander.atoms.outflow(*axis, leaving, entering);
                 rate = of.minus(&rate, &out.map_err(overflow(of.span))?)?;
             }
@@ -239,7 +245,7 @@ impl Law<'_> {
         Ok(states)
     }
 
-    /// One where states are outside of a range, or no numbers, else zero.
+    /// One if states are outside of a range or NaN, else zero.
     fn outside(&self, of: &mut Algebra<'_, '_>, states: &States, label: &str) -> Result<Poly> {
         let mut all: Option<Poly> = None;
         for range in &self.model.ranges {

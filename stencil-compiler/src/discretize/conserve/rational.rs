@@ -9,20 +9,20 @@ use crate::expr::Op;
 /// Terms beyond which nothing is multiplied out.
 const LARGEST: usize = 4000;
 
-/// The same with those of coefficients.
+/// The largest number of terms, including those of coefficients.
 const LARGEST_WITH_UNIFORMS: usize = 400_000;
 
 /// Atoms of a product beyond which nothing is multiplied out: a loop multiplies powers with each other, each time anew.
 const LARGEST_DEGREE: usize = 200;
 
-/// A quotient of polynomials of what is no quotient.
+/// A quotient of polynomials without quotients.
 #[derive(Clone)]
 pub(super) struct Quotient {
     pub(super) above: Poly,
     pub(super) below: Poly,
 }
 
-/// Why there is none.
+/// The reason why a polynomial is not a quotient.
 #[derive(Debug)]
 pub(super) enum Refused {
     /// It has too many terms.
@@ -37,7 +37,7 @@ impl From<Overflow> for Refused {
     }
 }
 
-/// What atoms are as quotients.
+/// Atoms as quotients.
 type Known = BTreeMap<AtomId, Quotient>;
 
 type Result<T> = std::result::Result<T, Refused>;
@@ -45,31 +45,31 @@ type Result<T> = std::result::Result<T, Refused>;
 impl Quotient {
     /// The quotient that a polynomial is when names and divisions are written out.
     pub(super) fn of(poly: &Poly, atoms: &Atoms) -> Result<Quotient> {
-        Quotient::of_known(poly, (atoms, &mut BTreeMap::new()))
+        Quotient::of_known(poly, atoms, &mut BTreeMap::new())
     }
 
-    /// The same with what atoms were found to be.
-    fn of_known(poly: &Poly, (atoms, known): (&Atoms, &mut Known)) -> Result<Quotient> {
+    /// The same, with atoms that are known already.
+    fn of_known(poly: &Poly, atoms: &Atoms, known: &mut Known) -> Result<Quotient> {
         let mut sum = Quotient::whole(Poly::default());
         for (monomial, c) in &poly.0 {
             let mut product = Quotient::whole(Poly::uniform(atoms.written_out(c)?));
             for atom in monomial {
-                product = product.times(&Quotient::of_atom(*atom, (atoms, &mut *known))?)?;
+                product = product.times(&Quotient::of_atom(*atom, atoms, known)?)?;
             }
             sum = sum.plus(&product)?;
         }
         Ok(sum)
     }
 
-    fn of_atom(atom: AtomId, (atoms, known): (&Atoms, &mut Known)) -> Result<Quotient> {
+    fn of_atom(atom: AtomId, atoms: &Atoms, known: &mut Known) -> Result<Quotient> {
         if let Some(known) = known.get(&atom) {
             return Ok(known.clone());
         }
         let found = match atoms.get(atom) {
-            Atom::Named(at) => Quotient::of_known(&atoms.named[*at].1, (atoms, &mut *known))?,
+            Atom::Named(at) => Quotient::of_known(&atoms.named[*at].1, atoms, known)?,
             Atom::Call(Op::Div, parts) => {
-                let above = Quotient::of_known(&parts[0], (atoms, &mut *known))?;
-                let below = Quotient::of_known(&parts[1], (atoms, &mut *known))?;
+                let above = Quotient::of_known(&parts[0], atoms, known)?;
+                let below = Quotient::of_known(&parts[1], atoms, known)?;
                 Quotient {
                     above: product(&above.above, &below.below)?,
                     below: product(&above.below, &below.above)?,
@@ -99,7 +99,7 @@ impl Quotient {
 
     /// The sum, without factors that all of it shares.
     pub(super) fn plus(&self, other: &Quotient) -> Result<Quotient> {
-        // What one denominator has and the other has not.
+        // Factors that one denominator has and the other lacks.
         let common = common(self.below.0.keys().chain(other.below.0.keys()));
         let [own, others] = [self, other].map(|quotient| without(&quotient.below, &common));
         let sum = if own == others {
@@ -125,7 +125,7 @@ impl Quotient {
         })
     }
 
-    /// How many terms it has above and below.
+    /// The number of its terms above and below.
     pub(super) fn terms(&self) -> usize {
         terms(&self.above) + terms(&self.below)
     }
@@ -158,7 +158,7 @@ impl Quotient {
         Ok((others.scaled(&times)? == own).then_some(times))
     }
 
-    /// The parts of a quotient that are constant and linear in an atom; `None` where there is more.
+    /// The parts of a quotient that are constant and linear in an atom; `None` if it has others.
     pub(super) fn linear_in(&self, atom: AtomId, atoms: &Atoms) -> Option<[Quotient; 2]> {
         let mut parts = [Poly::default(), Poly::default()];
         for (monomial, c) in &self.above.0 {
@@ -180,7 +180,7 @@ impl Quotient {
     }
 }
 
-/// Have two polynomials the same value whatever their atoms have? Not if they have too many terms to tell.
+/// Have two polynomials the same value for all values of their atoms? `false` if they have too many terms to tell.
 pub(in crate::discretize) fn are_equal(a: &Poly, b: &Poly, atoms: &Atoms) -> bool {
     let difference = a.plus(&b.negated()).map_err(Refused::from);
     let difference = difference.and_then(|difference| Quotient::of(&difference, atoms));
@@ -209,7 +209,7 @@ fn holds(some: &[AtomId], part: AtomId, atoms: &Atoms) -> bool {
     false
 }
 
-/// How many terms a polynomial has with those of its coefficients.
+/// The number of terms of a polynomial, including those of its coefficients.
 fn terms(poly: &Poly) -> usize {
     poly.0.values().map(|c| c.0.len()).sum()
 }

@@ -1,24 +1,25 @@
-//! Puts an emptied cell onto the bound of its range where rounding alone left it beyond.
+//! Puts an emptied cell onto the bound of its range if only rounding left it beyond.
 //!
-//! A step that lets out all that a cell holds ends beside zero, on either side of it, by what its sums round: a few times the
-//! last digit of the largest of their terms. For such a value the bound is the number that is meant, and it is put there. A
-//! value further out than that is none of rounding, and stays for the run to be stopped.
+//! A step that lets out all that a cell holds ends near zero, on either side of it, by the rounding of its sums: a few
+//! times the last digit of the largest of their terms. The exact value is the bound, so such a value is set to it. A
+//! value further out is no effect of rounding, and stays, so that the run stops.
 
 use super::Law;
 use super::algebra::Algebra;
-use super::at_face::Through;
+use super::at_face::FaceFlux;
 use crate::discretize::Bounds;
 use crate::discretize::expand::{Result, States};
-use crate::discretize::parts::Part;
+use crate::discretize::fractional_steps::FractionalStep;
 use crate::discretize::poly::{Poly, Uniform, UniformFactor};
 use crate::expr::{Op, Rational};
 use crate::model::{Comparison, Model, Range, TermKind};
 
-/// The rounding of a sum, in units of the last digit of the sizes of its terms. In three dimensions there are seven, with what is no
-/// flux eight: each is rounded twice, and each sum once, by half of a unit. That is less than twelve, and leaves fluxes some.
+/// The rounding of a sum, in units of the last digit of the sizes of its terms. In three dimensions there are seven,
+/// with other terms eight: each is rounded twice, and each sum once, by half of a unit. That is less than twelve, and
+/// leaves fluxes some.
 const LOST: i128 = 16;
 
-/// The ranges of components that hold their bound, `h >= 0` and the like: what a new value is kept in.
+/// The ranges that contain their bound, `h >= 0` and the like, in which new values of components are kept.
 pub(in crate::discretize) fn bounds(
     model: &Model,
     component: impl Fn(usize) -> Option<usize>,
@@ -46,13 +47,14 @@ fn closed(range: &Range) -> Option<(Op, Rational)> {
 }
 
 impl Law<'_> {
-    /// The states after an Euler step, with what rounding has put beyond a bound put onto it.
+    /// The states after an Euler step, with values that rounding has put beyond a bound set to it.
     pub(super) fn rounded_back(
         &self,
         of: &mut Algebra<'_, '_>,
         mut states: States,
-        through: &[Vec<Through>],
-        (part, rest): (&Part, &[Poly]),
+        through: &[Vec<FaceFlux>],
+        part: &FractionalStep,
+        rest: &[Poly],
     ) -> Result<States> {
         for range in &self.model.ranges {
             let (Some(field), Some((op, bound))) = (field_of(range), closed(range)) else {
@@ -61,7 +63,7 @@ impl Law<'_> {
             let Some((_, component)) = self.components_of(field).next() else {
                 continue;
             };
-            let lost = self.lost_digits(of, component, through, (part, rest))?;
+            let lost = self.lost_digits(of, component, through, part, rest)?;
             let bound = Poly::uniform(Uniform::number(bound));
             let value = states.components[component].clone();
             let kept = of.op(op, &[&value, &bound]);
@@ -86,8 +88,9 @@ impl Law<'_> {
         &self,
         of: &mut Algebra<'_, '_>,
         component: usize,
-        through: &[Vec<Through>],
-        (part, rest): (&Part, &[Poly]),
+        through: &[Vec<FaceFlux>],
+        part: &FractionalStep,
+        rest: &[Poly],
     ) -> Result<Poly> {
         let name = &self.components.fields[component];
         let own = of.expander.atoms.state(component);
@@ -104,7 +107,7 @@ impl Law<'_> {
         let at = self.components_conserved();
         let at = at.iter().position(|other| *other == component);
         for axis in part.axes.iter().filter(|_| at.is_some()) {
-            let Through { leaving, entering } = &through[*axis][at.unwrap_or_default()];
+            let FaceFlux { leaving, entering } = &through[*axis][at.unwrap_or_default()];
             let entering = of.expander.atoms.at(entering, *axis, -1);
             for flux in [leaving, &entering] {
                 let flux = of.abs(flux);

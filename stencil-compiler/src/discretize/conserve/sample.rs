@@ -1,4 +1,4 @@
-//! Polynomials at points: what cannot be seen from their form is tried with numbers.
+//! Polynomials at points: properties that do not show in their form are tested with numbers.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,18 @@ use crate::expr::real::Precision;
 use crate::expr::{Op, Rational};
 use crate::model::{Comparison, to_f64};
 
-/// Numbers for what polynomials are made of.
+/// Values of the atoms of polynomials.
 pub(super) struct Point<'p, 'a> {
     pub(super) expander: &'p Expander<'a>,
     number: u64,
     /// May numbers be negative, huge and tiny, and parameters others than by default?
     anywhere: bool,
-    /// How many octaves states are apart at most.
+    /// The most octaves between states.
     octaves: u64,
     known: BTreeMap<AtomId, f64>,
     /// The values of opaque uniforms, by their number.
     opaque: BTreeMap<usize, f64>,
-    /// What is known of sizes.
+    /// The sizes known so far.
     sizes: BTreeMap<AtomId, f64>,
 }
 
@@ -46,7 +46,7 @@ impl<'p, 'a> Point<'p, 'a> {
         }
     }
 
-    /// One of many points, with states that are up to so many octaves apart.
+    /// One of many points, with states that are up to this many octaves apart.
     pub(super) fn spread(expander: &'p Expander<'a>, number: u64, octaves: u64) -> Self {
         Point {
             octaves,
@@ -67,7 +67,7 @@ impl<'p, 'a> Point<'p, 'a> {
         sum
     }
 
-    /// How large the parts are that a value is the sum of, to which its rounding is in proportion.
+    /// The size of the terms that a value is the sum of, to which its rounding is in proportion.
     pub(super) fn size(&mut self, poly: &Poly) -> f64 {
         let mut sum = 0.0;
         for (monomial, c) in &poly.0 {
@@ -108,7 +108,7 @@ impl<'p, 'a> Point<'p, 'a> {
             }
             // All cells are alike.
             Atom::At { of, .. } => self.atom(*of),
-            // Nothing at faces has one.
+            // Values at faces have no derivative.
             Atom::Derivative { .. } => f64::NAN,
         };
         self.known.insert(atom, value);

@@ -1,18 +1,18 @@
-//! How fast the waves of a law are: found from its fluxes, or checked where the system says it.
+//! The speeds of the waves of a law: found from its fluxes, or checked if the system declares them.
 //!
-//! The speeds are the eigenvalues of the Jacobian `A` of the fluxes along an axis. There is a closed form where they are
+//! The speeds are the eigenvalues of the Jacobian `A` of the fluxes along an axis. They have a closed form if they are
 //! the flow `u = tr A/n` and `u ± c`: then `B = A - u` has `B (B² - c²) = 0`, and `tr B² = 2k c²` if `k` waves run
-//! ahead and as many back. Sound, gases and shallow water are so. That the polynomial is zero, so that there
+//! ahead and as many back. That holds for sound, gases and shallow water. Whether the polynomial is zero, so that there
 //! are no other speeds and there are eigenvectors enough, is tried with numbers.
 
 use std::collections::BTreeMap;
 
 use super::algebra::Algebra;
-use super::families::Kinds;
+use super::families::WaveKinds;
 use super::rational::{Quotient, Refused};
 use super::sample::Point;
 use super::tangent::Tangent;
-use super::{AXES, Law, written};
+use super::{AXES, Law, terms};
 use crate::diag::Code;
 use crate::discretize::DiscretizeError;
 use crate::discretize::expand::{Expander, Result, States, overflow};
@@ -23,7 +23,7 @@ use crate::model::{Term, Waves};
 /// Points that are tried.
 pub(super) const POINTS: u64 = 64;
 
-/// What rounding may do to a value of order one.
+/// The rounding error of a value of order one.
 const ROUNDING: f64 = 1e-9;
 
 /// Terms beyond which a speed is not written out.
@@ -39,18 +39,18 @@ pub(super) struct Jacobian {
     pub(super) declared: Option<[Poly; 2]>,
 }
 
-/// Speeds along an axis as quotients: the flow, and the square of the sound; none where nothing moves through the flow.
+/// Speeds along an axis as quotients: the flow, and the square of the sound; `None` if nothing moves through the flow.
 pub(super) struct Found {
     pub(super) flow: Quotient,
     pub(super) square: Option<Quotient>,
 }
 
 impl Law<'_> {
-    /// Which kinds of waves there are along each axis, where the declared ones are all.
+    /// The kinds of waves along each axis, if the declared ones are all.
     ///
     /// # Errors
-    /// Where there are others.
-    pub(super) fn kinds_of(&self, waves: &Waves) -> Result<Vec<Kinds>> {
+    /// If there are others.
+    pub(super) fn kinds_of(&self, waves: &Waves) -> Result<Vec<WaveKinds>> {
         let mut all = Vec::new();
         for (axis, along) in AXES.iter().enumerate().take(self.model.dimension) {
             let mut expander = self.expander_for_forms()?;
@@ -76,7 +76,7 @@ impl Law<'_> {
     /// The speeds of all waves, from the fluxes alone.
     ///
     /// # Errors
-    /// Where they have no such closed form.
+    /// If they have no such closed form.
     pub(super) fn derived_waves(&self) -> Result<Waves> {
         let span = self.model.fluxes[0].span;
         let (mut flows, mut sounds) = (Vec::new(), Vec::new());
@@ -85,11 +85,11 @@ impl Law<'_> {
             let jacobian = self.jacobian(&mut expander, axis, None)?;
             let found = jacobian.found(&expander);
             let found = found.map_err(|refused| self.not_derived(along, refused))?;
-            let to_term = |quotient: &Quotient| written::term(self, &expander, quotient, span);
+            let to_term = |quotient: &Quotient| terms::term(self, &expander, quotient, span);
             flows.push(to_term(&found.flow));
             let zero = Term::integer(0, span);
             let square = found.square.as_ref().map(to_term);
-            sounds.push(square.map_or(zero, |square| written::root(square, span)));
+            sounds.push(square.map_or(zero, |square| terms::root(square, span)));
         }
         let vector = |entries: Vec<Term>| self.vector(entries, span);
         let alike = sounds.iter().all(|sound| *sound == sounds[0]);
@@ -121,7 +121,7 @@ impl Law<'_> {
         DiscretizeError::new(Code::NeedsWaves, span, message)
     }
 
-    /// An expander of its own: nothing of what it makes is evaluated in a run.
+    /// An expander of its own: a run evaluates none of its functions.
     pub(super) fn expander_for_forms(&self) -> Result<Expander<'_>> {
         let mixed = self.model.scheme.mixed.settled();
         Expander::new(self.model, self.components, mixed)
@@ -140,7 +140,7 @@ impl Law<'_> {
         };
         let declared = match waves {
             None => None,
-            Some(waves) => Some(self.flow_and_sound(expander, waves, &states, (axis, "form"))?),
+            Some(waves) => Some(self.flow_and_sound(expander, waves, &states, axis, "form")?),
         };
         let fluxes = self.fluxes(expander, &states, axis, "form")?;
         let conserved = self.components_conserved();
@@ -174,8 +174,8 @@ impl Jacobian {
         finite.then_some(matrix)
     }
 
-    /// Which kinds of waves there are, if the declared ones are all; else whether there was no point to try.
-    fn kinds(&self, expander: &Expander<'_>) -> std::result::Result<Kinds, bool> {
+    /// The kinds of waves, if the declared ones are all; else whether there was no point to try.
+    fn kinds(&self, expander: &Expander<'_>) -> std::result::Result<WaveKinds, bool> {
         let [flow, sound] = self.declared.as_ref().ok_or(true)?;
         let mut trials = Vec::new();
         for number in 0..POINTS {
@@ -188,17 +188,17 @@ impl Jacobian {
                 });
             }
         }
-        told(&trials)
+        majority(&trials)
     }
 
-    /// Speeds of this form; the reason if there is one other than that there are none.
+    /// Speeds of this form; otherwise the reason, if it is not that they do not exist.
     pub(super) fn found(
         &self,
         expander: &Expander<'_>,
     ) -> std::result::Result<Found, Option<Refused>> {
         let pairs = self.pairs(expander).ok_or(None)?;
         let (flow, entries) = self.beyond_mean(expander)?;
-        let fits = |found: &Quotient| written::fits(found, &expander.atoms);
+        let fits = |found: &Quotient| terms::fits(found, &expander.atoms);
         if !fits(&flow) {
             return Err(Some(Refused::Large));
         }
@@ -249,7 +249,7 @@ impl Jacobian {
         Ok((flow, entries))
     }
 
-    /// How many waves run ahead through the flow, if all are of this form.
+    /// The number of waves that run ahead through the flow, if all are of this form.
     fn pairs(&self, expander: &Expander<'_>) -> Option<usize> {
         let n = self.rows.len();
         let mut trials: Vec<Vec<Trial>> = vec![Vec::new(); n / 2 + 1];
@@ -269,28 +269,28 @@ impl Jacobian {
             }
         }
         let fits = |(pairs, trials): (usize, &Vec<Trial>)| {
-            told(trials).is_ok_and(|kinds| kinds.sound == (pairs > 0))
+            majority(trials).is_ok_and(|kinds| kinds.sound == (pairs > 0))
         };
         trials.iter().enumerate().position(fits)
     }
 }
 
-/// What a point says of waves of given speeds.
+/// The result of a point for waves of given speeds.
 #[derive(Clone, Copy)]
 enum Trial {
-    /// There are no others than these kinds.
-    Only(Kinds),
+    /// All waves are of these kinds.
+    Only(WaveKinds),
     /// There are.
     Others,
-    /// There is no sound, and yet more than a flow: too few directions, or a sound too small for a number.
+    /// There is no sound, and yet more than a flow: too few directions, or a sound too small to see.
     Short,
-    /// Nothing: here the law has no waves, as a gas of negative pressure, or rounding hides them.
+    /// No result: here the law has no waves, as a gas of negative pressure, or rounding hides them.
     Silent,
 }
 
-/// What most points say: rounding may speak against it at some. An error says whether there was none.
-fn told(trials: &[Trial]) -> std::result::Result<Kinds, bool> {
-    let mut kinds = Kinds {
+/// The result of most points: rounding may speak against it at some. An error tells whether there was none.
+fn majority(trials: &[Trial]) -> std::result::Result<WaveKinds, bool> {
+    let mut kinds = WaveKinds {
         flow: false,
         sound: false,
     };
@@ -307,7 +307,7 @@ fn told(trials: &[Trial]) -> std::result::Result<Kinds, bool> {
             Trial::Silent => {}
         }
     }
-    // Where there is sound at other points, it was too small.
+    // If there is sound at other points, it was too small here.
     if !kinds.sound {
         against += short;
     }
@@ -317,8 +317,7 @@ fn told(trials: &[Trial]) -> std::result::Result<Kinds, bool> {
     }
 }
 
-/// Are the speeds of a matrix these? Each entry is compared with what rounding makes of the sizes that it is made of, so
-/// units do not matter.
+/// Are these the speeds of a matrix? Each entry is compared with the rounding of its terms, so units do not matter.
 fn trial(matrix: &Matrix, flow: f64, square: f64) -> Trial {
     let beyond = less(matrix, flow);
     let sizes = less(&sizes(matrix), -flow.abs());
@@ -326,7 +325,7 @@ fn trial(matrix: &Matrix, flow: f64, square: f64) -> Trial {
     let whole = trace(&squares);
     if square.abs() <= f64::EPSILON * f64::EPSILON * whole {
         return match below(&beyond, &sizes) {
-            true => Trial::Only(Kinds {
+            true => Trial::Only(WaveKinds {
                 flow: true,
                 sound: false,
             }),
@@ -339,7 +338,7 @@ fn trial(matrix: &Matrix, flow: f64, square: f64) -> Trial {
     let rest = less(&product(&beyond, &beyond), square);
     let rests = less(&squares, -square);
     match below(&product(&beyond, &rest), &product(&sizes, &rests)) {
-        true => Trial::Only(Kinds {
+        true => Trial::Only(WaveKinds {
             flow: !below(&rest, &rests),
             sound: true,
         }),

@@ -12,14 +12,14 @@ use crate::discretize::expand::{Expander, Result, States, Tensor, name_of};
 use crate::discretize::poly::Poly;
 use crate::model::{Primitives, TermKind, Variables};
 
-/// Where a value of a state belongs.
+/// The place of a value in a state.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Component(usize),
     Let(usize),
 }
 
-/// What is reconstructed: its name and its values in cells.
+/// A reconstructed variable: its name and its values in cells.
 struct Variable {
     name: String,
     own: Poly,
@@ -69,7 +69,7 @@ impl Law<'_> {
         Ok(sides)
     }
 
-    /// What a variable has more than its mean at the lower and at the upper face of a cell.
+    /// The excess of a variable over its mean at the lower and at the upper face of a cell.
     pub(super) fn changes(
         &self,
         of: &mut Algebra<'_, '_>,
@@ -97,9 +97,9 @@ impl Law<'_> {
         (self.reconstruction.faces)(&mut cell)
     }
 
-    /// The same of each conserved component, reconstructed family by family: the steps around a cell are taken apart into
-    /// what each family of waves carries there, and every part is limited by itself. What a family carries are multiples
-    /// of an eigenvector, of which a limiter sees the factors; of the flow's family, the components themselves.
+    /// The excess of each conserved component, reconstructed family by family: the differences around a cell are split
+    /// into the families of waves there, and every part is limited by itself. The parts of a family are multiples of an
+    /// eigenvector, and a limiter takes their factors; for the flow's family, the components themselves.
     fn by_families(
         &self,
         of: &mut Algebra<'_, '_>,
@@ -112,7 +112,7 @@ impl Law<'_> {
         };
         let conserved = self.components_conserved();
         let linear = self.linear(of, &states, axis, "cell")?;
-        // Of each family, of each component: the steps.
+        // For each family and component: the differences.
         let mut parts: Vec<Vec<BTreeMap<i32, Poly>>> = Vec::new();
         for ahead in -self.reconstruction.row.reach..self.reconstruction.row.reach {
             let mut steps = Vec::new();
@@ -167,7 +167,7 @@ impl Law<'_> {
         }
     }
 
-    /// What is reconstructed: all components, or those that are primitive or do not flow, and the entries of
+    /// The reconstructed variables: all components, or those that are primitive or have no flux, and the entries of
     /// primitive `let`s.
     fn variables(&self, expander: &mut Expander<'_>) -> Result<Vec<Variable>> {
         let primitives = self.primitives();

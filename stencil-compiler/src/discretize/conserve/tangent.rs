@@ -1,6 +1,6 @@
-//! Derivatives along a direction in the space of states: how much a grid function changes when what it is made of
-//! changes by so much. With the fluxes of a law this is a product of its Jacobian with a vector, which is never
-//! written out as a matrix.
+//! Derivatives along a direction in the space of states: the change of a grid function with the changes of its
+//! operands. With the fluxes of a law this is a product of its Jacobian with a vector, which is never written out as a
+//! matrix.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use crate::discretize::expand::{Result, overflow};
 use crate::discretize::poly::{AtomId, Monomial, Poly, Uniform};
 use crate::expr::{Op, Rational};
 
-/// A direction.
+/// A direction in the space of states.
 pub(super) struct Tangent<'d> {
-    /// How much atoms change; what is made of none of them does not.
+    /// The changes of atoms; a function of none of them is constant.
     changes: BTreeMap<AtomId, Poly>,
-    /// What values stand for that are at hand: their definitions.
+    /// The definitions of values that are known.
     meanings: &'d BTreeMap<AtomId, Poly>,
 }
 
 impl<'d> Tangent<'d> {
-    /// The direction in which these atoms change by so much.
+    /// The direction with these changes of atoms.
     pub(super) fn new(
         changes: BTreeMap<AtomId, Poly>,
         meanings: &'d BTreeMap<AtomId, Poly>,
@@ -58,7 +58,7 @@ impl<'d> Tangent<'d> {
             if change.0.is_empty() {
                 continue;
             }
-            // One rounding after the other, whatever comes first in the order of atoms.
+            // One rounding after the other, in an order that does not depend on that of atoms.
             let rest = Poly([(rest, Uniform::one())].into());
             let (rest, change) = (
                 algebra.whole("factor", rest),
@@ -97,7 +97,7 @@ impl<'d> Tangent<'d> {
         Ok(change)
     }
 
-    /// How much a definition changes whose value is at hand.
+    /// The change of the definition of a known value.
     fn of_value(
         &mut self,
         algebra: &mut Algebra<'_, '_>,
@@ -113,7 +113,7 @@ impl<'d> Tangent<'d> {
         Ok(algebra.named("change", change))
     }
 
-    /// How much the value of an operation changes.
+    /// The change of the value of an operation.
     fn of_call(
         &mut self,
         algebra: &mut Algebra<'_, '_>,
@@ -126,15 +126,16 @@ impl<'d> Tangent<'d> {
         if changes.iter().all(|change| change.0.is_empty()) {
             return Ok(Poly::default());
         }
-        change(algebra, op, (parts, &changes), value)
+        change(algebra, op, parts, &changes, value)
     }
 }
 
-/// How much the value of an operation on these parts changes when they change by so much.
+/// The change of the value of an operation on these parts with their changes.
 fn change(
     of: &mut Algebra<'_, '_>,
     op: Op,
-    (parts, changes): (&[Poly], &[Poly]),
+    parts: &[Poly],
+    changes: &[Poly],
     value: &Poly,
 ) -> Result<Poly> {
     let (a, da) = (&parts[0], &changes[0]);
@@ -180,12 +181,12 @@ fn change(
         }
         Op::Atan2 => angle(of, [a, da], [b, db]),
         Op::Abs => Ok(of.op(Op::Lt, &[&Poly::default(), a, da, &da.negated()])),
-        // As the values themselves are chosen.
+        // Selected as the values themselves are.
         Op::Min => Ok(of.op(Op::Lt, &[b, a, db, da])),
         Op::Max => Ok(of.op(Op::Lt, &[a, b, db, da])),
         Op::Lt | Op::Le | Op::Eq => Ok(of.op(op, &[a, b, &changes[2], &changes[3]])),
         Op::Copysign => signed(of, [a, da], b),
-        // Constant but for steps.
+        // Piecewise constant.
         Op::Exponent | Op::PowerOfTwo => Ok(Poly::default()),
         Op::Significand => {
             let ratio = of.over(value, a);
@@ -197,13 +198,13 @@ fn change(
 /// A value, and how much it changes.
 type Changing<'v> = [&'v Poly; 2];
 
-/// How much `a * b` changes.
+/// The change of `a * b`.
 fn product(of: &mut Algebra<'_, '_>, [a, da]: Changing<'_>, [b, db]: Changing<'_>) -> Result<Poly> {
     let (first, second) = (of.times(da, b)?, of.times(a, db)?);
     of.plus(&first, &second)
 }
 
-/// How much `value`, which is `a` to the power `b`, changes.
+/// The change of `value`, which is `a` to the power `b`.
 fn power(
     of: &mut Algebra<'_, '_>,
     [a, da]: Changing<'_>,
@@ -223,7 +224,7 @@ fn power(
     of.onto(&change, &by, "change")
 }
 
-/// How much the angle of a point at `b` and, across, at `a` changes.
+/// The change of the angle of a point at `b` and, across, at `a`.
 fn angle(of: &mut Algebra<'_, '_>, [a, da]: Changing<'_>, [b, db]: Changing<'_>) -> Result<Poly> {
     let (first, second) = (of.times(b, da)?, of.times(a, db)?);
     let above = of.minus(&first, &second)?;
@@ -232,7 +233,7 @@ fn angle(of: &mut Algebra<'_, '_>, [a, da]: Changing<'_>, [b, db]: Changing<'_>)
     Ok(of.over(&above, &below))
 }
 
-/// How much `a` with the sign of `b` changes.
+/// The change of `a` with the sign of `b`.
 fn signed(of: &mut Algebra<'_, '_>, [a, da]: Changing<'_>, b: &Poly) -> Result<Poly> {
     let one = of.number(1, 1);
     let (own, given) = (

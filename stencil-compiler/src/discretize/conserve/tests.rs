@@ -1,4 +1,4 @@
-//! Which fluxes solvers accept that know the contact.
+//! The fluxes that solvers with a contact accept.
 
 use std::collections::BTreeMap;
 
@@ -220,7 +220,7 @@ fn speeds_of_waves_follow_from_fluxes() {
 #[test]
 fn speeds_of_waves_are_asked_for_where_they_do_not_follow() {
     let cases = [
-        // Another sound as soon as a parameter is not what it is by default.
+        // The sound differs as soon as the parameter is not the default.
         "1d { conserved f: scalar; conserved g: scalar; conserved h: scalar; conserved k: scalar;
          param a: real = 0; flux f -> [g]; flux g -> [f]; flux h -> [a*k]; flux k -> [a*h]; }",
         // Two sounds.
@@ -249,7 +249,7 @@ fn speeds_of_waves_are_asked_for_where_they_do_not_follow() {
     assert_eq!(derived(all).unwrap(), ["[q]"]);
 }
 
-/// What a solver goes by that needs bounds only, and whether these are the speeds of all waves.
+/// The speeds that a solver with bounds uses, and whether these are those of all waves.
 fn bounding(items: &str) -> (Vec<String>, bool) {
     let source = format!("system S in {items} scheme s for S {{ riemann: hll; }}");
     let model = parse_str(&source).unwrap_or_else(|e| panic!("{e:?}: {source}"));
@@ -283,7 +283,7 @@ fn speeds_are_bounded_where_they_have_no_closed_form() {
                 "[max(sqrt(l + 2 * m), sqrt(m)), max(sqrt(m), sqrt(l + 2 * m))]",
             ],
         ),
-        // What is carried with two flows, of which one is faster.
+        // Fields are carried with two flows, of which one is faster.
         (
             "1d { conserved q: scalar; conserved p: scalar; conserved r: scalar; param a: real = 1; param b: real = 3;
              flux q -> [a*q]; flux p -> [b*p]; flux r -> [p*r]; }",
@@ -447,7 +447,7 @@ fn what_both_sides_share_needs_primitives_and_changes_nothing_where_they_are_ali
     }
 }
 
-/// Where the surface is no primitive it moves with the bed, and nothing happens to the depth.
+/// If the surface is not primitive, it moves with the bed, and the depth does not change.
 #[test]
 fn what_is_made_anew_changes_with_what_both_sides_share() {
     let still = |face: &str| {

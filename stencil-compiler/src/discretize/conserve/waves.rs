@@ -1,7 +1,7 @@
 //! Wave propagation (LeVeque, J. Comput. Phys. 131, 327, 1997; Finite Volume Methods for Hyperbolic Problems, 2002,
-//! sections 6.13, 15.5 and 21.2): jumps at faces are taken apart into waves, which correct the fluxes to second
-//! order in space and time, limited by the waves that come before them, and what enters a cell from one
-//! side leaves in part through the faces beside it. Which waves there are is the solver's.
+//! sections 6.13, 15.5 and 21.2): jumps at faces are split into waves, which correct the fluxes to second order in
+//! space and time, limited by the waves that come before them, and part of the inflow of a cell from one side leaves
+//! through the faces beside it. The solver decides which waves there are.
 
 use super::algebra::Algebra;
 use super::families::sum_of_families;
@@ -12,23 +12,28 @@ use crate::discretize::expand::{Expander, Result, States};
 use crate::discretize::poly::Poly;
 use crate::expr::Op;
 
-/// What goes through the upper face of a cell along an axis.
-pub(super) struct Passed {
+/// The result of wave propagation at the upper face of a cell along an axis.
+pub(super) struct Propagation {
     /// The flux of each conserved component.
     pub(super) fluxes: Vec<Poly>,
-    /// What enters the cell below and the cell above, the whole of each correction with it: the fluctuations that are split sideways.
+    /// The fluctuations that enter the cell below and the cell above, with the whole of each correction; they are split
+    /// sideways.
     entering: [Vec<Poly>; 2],
     /// The state between both.
     between: States,
 }
 
 impl Law<'_> {
-    /// What goes through a face, from the flux of a solver that takes jumps apart.
-    pub(super) fn passed(&self, face: &mut Face<'_, '_, '_>, solved: Vec<Poly>) -> Result<Passed> {
+    /// The fluxes and fluctuations at a face, from the flux of a solver that splits jumps.
+    pub(super) fn propagate(
+        &self,
+        face: &mut Face<'_, '_, '_>,
+        solved: Vec<Poly>,
+    ) -> Result<Propagation> {
         let corrections = self.corrections(face)?;
         let label = format!("{}_between", AXES[face.axis]);
         let between = self.between(&mut face.algebra, face.sides.each_ref(), &label)?;
-        let mut passed = Passed {
+        let mut propagated = Propagation {
             fluxes: Vec::new(),
             entering: [Vec::new(), Vec::new()],
             between,
@@ -39,23 +44,23 @@ impl Law<'_> {
             let name = &face.names[at];
             let flux = of.plus(solved, correction)?;
             let flux = of.named(format!("{name}_flux"), flux);
-            // The flux has half of what the waves move.
+            // The flux has half of the change by the waves.
             let sent = of.plus(solved, &of.scaled(correction, 2, 1)?)?;
             let sent = of.named(format!("{name}_sent"), sent);
             let into = [
                 of.minus(&sent, &below.fluxes[at])?,
                 of.minus(&above.fluxes[at], &sent)?,
             ];
-            for ((entering, into), side) in passed.entering.iter_mut().zip(into).zip(SIDES) {
+            for ((entering, into), side) in propagated.entering.iter_mut().zip(into).zip(SIDES) {
                 entering.push(of.named(format!("{name}_into_{side}"), into));
             }
-            passed.fluxes.push(flux);
+            propagated.fluxes.push(flux);
         }
-        Ok(passed)
+        Ok(propagated)
     }
 
-    /// Half of each wave times the size of its speed, less what it moves in a step: Lax and Wendroff's correction, as much
-    /// of it as the limiter allows (LeVeque 2002, Eq. 6.60).
+    /// Half of each wave times the absolute value of its speed, less its motion in a step: Lax and Wendroff's
+    /// correction, as much of it as the limiter allows (LeVeque 2002, Eq. 6.60).
     fn corrections(&self, face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
         let Some(fan) = self.solver.fan else {
             // The check of the scheme asks for one.
@@ -84,8 +89,8 @@ impl Law<'_> {
         sum_of_families(of, &all)
     }
 
-    /// How much of a wave's correction is kept: the limiter of the ratio of the wave at the face where this one comes from,
-    /// projected on this one, to this one (LeVeque 2002, Eq. 9.74).
+    /// The share of a wave's correction that is kept: the limiter of the ratio of the wave at the face where this one
+    /// comes from, projected on this one, to this one (LeVeque 2002, Eq. 9.74).
     fn limited(
         &self,
         of: &mut Algebra<'_, '_>,
@@ -140,17 +145,17 @@ impl Law<'_> {
         Ok(sum)
     }
 
-    /// Adds to the fluxes along each axis what enters cells along the others and leaves them sideways within half a step
-    /// (LeVeque 2002, Eqs. 21.15 to 21.17), corrections with it as fluctuations (section 23.7; J. Comput. Phys. 131, 327, 1997,
-    /// section 3).
+    /// Adds to the fluxes along each axis the fluctuations that enter cells along the others and leave sideways within
+    /// half a step (LeVeque 2002, Eqs. 21.15 to 21.17), corrections with it as fluctuations (section 23.7; J. Comput.
+    /// Phys. 131, 327, 1997, section 3).
     pub(super) fn sideways(
         &self,
         expander: &mut Expander<'_>,
-        passed: &[Passed],
+        propagated: &[Propagation],
     ) -> Result<Vec<Vec<Poly>>> {
-        let mut fluxes: Vec<Vec<Poly>> = passed.iter().map(|p| p.fluxes.clone()).collect();
+        let mut fluxes: Vec<Vec<Poly>> = propagated.iter().map(|p| p.fluxes.clone()).collect();
         let span = self.model.fluxes[0].span;
-        for (axis, through) in passed.iter().enumerate() {
+        for (axis, through) in propagated.iter().enumerate() {
             for (other, fluxes) in fluxes.iter_mut().enumerate() {
                 if axis == other {
                     continue;
@@ -169,21 +174,22 @@ impl Law<'_> {
         Ok(fluxes)
     }
 
-    /// What leaves the cells on both sides of the upper face along `other`, of that which enters them along `axis`.
+    /// The fluctuations that leave the cells on both sides of the upper face along `other`, of those entering along
+    /// `axis`.
     fn leaving(
         &self,
         of: &mut Algebra<'_, '_>,
-        passed: &Passed,
+        propagated: &Propagation,
         axis: usize,
         other: usize,
     ) -> Result<Vec<Poly>> {
         let label = format!("between_{}", AXES[axis]);
-        let linear = self.linear(of, &passed.between, other, &label)?;
+        let linear = self.linear(of, &propagated.between, other, &label)?;
         let Some(fan) = self.solver.fan else {
-            return Ok(passed.fluxes.clone());
+            return Ok(propagated.fluxes.clone());
         };
-        let mut sums = vec![[Poly::default(), Poly::default()]; passed.fluxes.len()];
-        for (entering, behind) in passed.entering.iter().zip([0, -1]) {
+        let mut sums = vec![[Poly::default(), Poly::default()]; propagated.fluxes.len()];
+        for (entering, behind) in propagated.entering.iter().zip([0, -1]) {
             let [rising, falling] = (fan.sideways)(&linear, of, entering)?;
             for (sums, parts) in sums.iter_mut().zip(rising.into_iter().zip(falling)) {
                 for (sum, part) in sums.iter_mut().zip([parts.0, parts.1]) {

@@ -28,9 +28,9 @@ pub fn halfway() -> [&'static Operator; 3] {
 pub struct Operator {
     /// Its name.
     pub name: &'static str,
-    /// Where it is written down.
+    /// Its publication.
     pub source: &'static str,
-    /// How often each of its axes is differentiated: `[1]`, `[2]`, `[1, 1]`.
+    /// The number of derivatives along each of its axes: `[1]`, `[2]`, `[1, 1]`.
     pub times: &'static [u32],
     /// The stencil of an even order of accuracy along these axes, as many as `times` has.
     pub stencil: fn(order: u32, axes: &[usize]) -> Stencil,

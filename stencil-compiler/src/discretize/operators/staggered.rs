@@ -19,7 +19,7 @@ pub const SLOPE: Operator = Operator {
     stencil: |order, axes| halfway(axes[0], 1, order, 1),
 };
 
-/// The first derivative in a cell of what is at the upper faces of cells: its sum over cells is what passes the ends.
+/// The first derivative in a cell of a value at the upper faces of cells: its sum over cells telescopes to the ends.
 pub const ACROSS: Operator = Operator {
     name: "difference across a cell",
     source: "B. Fornberg, SIAM Rev. 40, 685 (1998), Table 2",
@@ -46,7 +46,7 @@ mod tests {
 
     use crate::expr::Rational;
 
-    /// In half cells from where the result is: a face lies one above its cell.
+    /// In half cells from the place of the result: a face lies one above its cell.
     #[test]
     fn halfway_operators_are_exact_up_to_their_order() {
         for order in [2, 4, 6, 8] {

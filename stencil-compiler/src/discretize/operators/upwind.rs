@@ -1,4 +1,4 @@
-//! What makes a central first derivative an upwinded one.
+//! The correction that turns a central first derivative into an upwinded one.
 
 use num_rational::Ratio;
 

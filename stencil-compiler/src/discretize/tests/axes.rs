@@ -1,4 +1,4 @@
-//! Exchanged axes exchange results to the bit, and what depends on one axis is the same along each.
+//! Exchanged axes exchange results to the bit, and functions of one axis are the same along each.
 
 use super::*;
 use crate::algorithm::StateId;

@@ -1,4 +1,4 @@
-//! What a law conserves stays over many steps, but for the random walk of rounding.
+//! Conserved quantities stay constant over many steps, up to the random walk of rounding.
 
 use super::*;
 use crate::algorithm::StateId;
@@ -8,7 +8,7 @@ use crate::expr::real::{Arithmetic, Real};
 
 const CELLS: usize = 8;
 
-/// By how much of itself the sum over all cells has changed.
+/// The relative change of the sum over all cells.
 fn drift<T: Real>(algorithm: &Algorithm, steps: usize) -> f64 {
     let oracle = Oracle::<T>::new(algorithm, [CELLS, 1, 1], &[], [1.0; 3], 0.02);
     let mut oracle = oracle.unwrap_or_else(|e| panic!("{e}"));
@@ -24,7 +24,8 @@ fn drift<T: Real>(algorithm: &Algorithm, steps: usize) -> f64 {
     (sum(&end) / sum(&start) - 1.0).abs()
 }
 
-/// Weights that are rounded and do not sum to one would multiply it by the same factor each step: 3e-4 in all with those of `ssprk3`.
+/// Rounded weights that do not sum to one would multiply it by the same factor each step: 3e-4 in all with those of
+/// `ssprk3`.
 #[test]
 fn every_integrator_keeps_what_is_conserved_in_every_precision() {
     for integrator in integrators::ALL {
@@ -62,7 +63,8 @@ fn differences_of_neighbours_keep_the_mean() {
     }
 }
 
-/// Values of cells that hardly differ from their neighbours: what they are large by is lost in a sum, and stays out of differences.
+/// Cells that hardly differ from their neighbours: a sum loses the digits of their common value, and differences do not
+/// contain it.
 #[test]
 fn differences_of_neighbours_keep_the_digits_of_second_derivatives() {
     let wave = |i: usize| Arithmetic::sin(std::f64::consts::TAU * i as f64 / 512.0) as f32;

@@ -30,14 +30,14 @@ fn cubic(items: &str, settings: &str) -> String {
     )
 }
 
-/// What becomes of a law, if that takes no longer than it may; `None` where it is discretized.
+/// The error of a law, within a limit of time; `None` if it is discretized.
 fn refused(source: String) -> Option<DiscretizeError> {
     let (send, receive) = mpsc::channel();
     thread::spawn(move || {
         let model = parse_str(&source).unwrap_or_else(|e| panic!("{}", e.render("test", &source)));
         let checked = model.check();
         let made = checked.map(|()| match discretize(&model) {
-            // What can be made can be told from others by its text.
+            // The text of an algorithm is not empty.
             Ok(made) => (!text::print(&made).is_empty()).then_some(None),
             Err(error) => Some(Some(error)),
         });
@@ -82,7 +82,7 @@ fn loops_over_parameters_are_discretized() {
     let items = "let k = root(a); flux q -> [k*q]; waves { flow: [k]; }";
     let settings = "reconstruct: plm; riemann: hll;";
     assert_eq!(refused(cubic(items, settings)), None);
-    // The same without a test, of which no choice makes one factor.
+    // The same without a test, which no choice turns into one factor.
     let bare = cubic(items, settings).replace("until(abs(step) <= 1e-12);", "");
     assert_eq!(refused(bare), None);
 }

@@ -1,4 +1,4 @@
-//! Names of grid functions: what they say, that none is there twice, and which ones stay.
+//! Names of grid functions: their meaning, their uniqueness, and their stability.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,7 @@ impl Gas {
     }
 }
 
-/// What every grid function is, down to the states, whatever it is called: each name by it.
+/// The meaning of every grid function, down to the states, whatever its name: each name by it.
 fn meanings(algorithm: &Algorithm) -> BTreeMap<u64, &str> {
     let mut made: Vec<u64> = Vec::new();
     let mut all = BTreeMap::new();
@@ -103,7 +103,7 @@ fn names_stay_where_something_else_changes() {
             "{}",
             both.len()
         );
-        // What was a rate may be a part of one, and a solver's parts are those of another one.
+        // A former rate may be a part of one, and a solver's parts are those of another one.
         let edited = |name: &str| name.starts_with("ddt_") || name.starts_with("hllc_");
         let stays = |(old, new): &&(String, String)| old == new || edited(old);
         let renamed: Vec<_> = both.iter().filter(|pair| !stays(pair)).collect();
@@ -185,7 +185,7 @@ fn what_a_let_is_has_its_name() {
             &["ddt_a_exp", "ddt_a_max"],
         ),
         ("let s = a*b;", "d[x](s)", &["s"]),
-        // Components, what they share, and what one of them needs.
+        // Components, their common parts, and parts that one of them needs.
         (
             "let w = v/max(a, b);",
             "w.x + w.y",

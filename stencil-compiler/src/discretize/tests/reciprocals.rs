@@ -14,7 +14,7 @@ fn rates(items: &str, [a, b, c]: [&str; 3], arith: &str) -> Algorithm {
     ))
 }
 
-/// How many operations of this kind an evaluation of all grid functions does.
+/// The number of operations of this kind in an evaluation of all grid functions.
 fn count(algorithm: &Algorithm, op: Op) -> usize {
     let nodes = algorithm.functions.iter().flat_map(|f| match &f.def {
         Def::Point(expr) => expr.nodes.as_slice(),
@@ -40,7 +40,7 @@ fn quotients_of_one_divisor_divide_once() {
         ),
         // Read at neighbours, too.
         ("", ["d[x](b/c)", "a/c", "0"], 1),
-        // Of two or more divisors each.
+        // Two or more divisors each.
         ("", ["b/c + b/a", "a/c", "c/a"], 2),
         // Alone: one value, whoever reads it, and other divisors.
         ("let q = b/c;", ["q", "sqrt(q)", "a/b"], 2),
@@ -81,7 +81,7 @@ fn lone_quotients_and_those_of_equal_values_are_exact() {
     let shared = rates("", ["c/c + b/c - a", "a/c - b", "-c"], "collected");
     assert_eq!(count(&shared, Op::Div), 2);
     assert_eq!(evaluated(&shared, [0.0, 0.0, 49.0])[0], 1.0);
-    // What is nothing stays nothing, with its sign.
+    // Zero stays zero, with its sign.
     let negative = rates("", ["a", "a/c", "b/c"], "collected");
     let mut oracle = Oracle::<f64>::new(&negative, [1, 1, 1], &[], [1.0; 3], 1.0).unwrap();
     for (state, value) in [(0, -0.0), (1, -0.0), (2, 49.0)] {
@@ -110,11 +110,11 @@ fn gas(riemann: &str, reconstruct: &str) -> Algorithm {
 
 #[test]
 fn states_at_faces_share_reciprocals_and_keep_their_mirror_images() {
-    // The flow, the sound and what is carried with the energy divide by the density on each side.
+    // The flow, the sound and the flux of the energy divide by the density on each side.
     let roe = gas("roe", "plm<limiter = minmod>");
     let names = roe.functions.iter().map(|f| f.name.as_str());
     let reciprocals = names.filter(|name| name.ends_with("reciprocal")).count();
-    // Of both densities, of that between them, of the sum of their roots, and of the sound; two fans divide by themselves.
+    // Both densities, the one between them, the sum of their roots, and the sound; two fans divide by themselves.
     assert_eq!([reciprocals, count(&roe, Op::Div)], [5, 7]);
     let n = 12;
     for algorithm in [roe, gas("hllc", "weno_z in primitive")] {
@@ -175,7 +175,7 @@ fn weights_of_parabolas_are_numbers_in_single_precision_for_jumps_that_have_a_sq
     }
 }
 
-/// What is divided by a limited depth, on both sides of a face: below as it is, above in the next cell.
+/// Divisions by a limited depth, on both sides of a face: below as it is, above in the next cell.
 #[test]
 fn divisors_that_are_functions_of_the_next_cell_share_the_reciprocal_there() {
     let algorithm = algorithm(
@@ -199,7 +199,7 @@ fn divisors_that_are_functions_of_the_next_cell_share_the_reciprocal_there() {
     assert_eq!(count(&algorithm, Op::Div), 1);
 }
 
-/// With waves in one direction alone nothing is taken from cells that are empty.
+/// With waves in one direction alone nothing is taken from empty cells.
 #[test]
 fn what_is_empty_stays_empty_behind_fast_flows() {
     let n = 16;

@@ -37,7 +37,7 @@ fn small_differences_keep_their_digits() {
     let ([a_x, b_x], [a_y, b_y]) = (near(0.3), near(0.7));
     let fields = [a_x.clone(), a_y.clone(), b_x.clone(), b_y.clone()];
     let params = [2.5, 1.5, 1.0 + 1e-9];
-    // Of the differences and of the parameters; whether only a collected sum keeps their digits.
+    // The differences and the parameter; `true` if only a collected sum keeps their digits.
     type Exact = fn([f64; 2], [f64; 3]) -> f64;
     let cases: [(&str, bool, Exact); 21] = [
         ("(a_x - b_x)^2", false, |[x, _], _| x * x),
@@ -108,7 +108,7 @@ fn small_differences_keep_their_digits() {
     }
 }
 
-/// The strain of a rigid rotation is zero but for rounding; a root of it is a number.
+/// The strain of a rigid rotation is zero up to rounding, and its root is a number.
 #[test]
 fn rigid_rotation_has_no_strain() {
     let n = 12;
@@ -165,7 +165,7 @@ fn rigid_rotation_has_no_strain() {
     }
 }
 
-/// What is symmetric only when it is multiplied out is the right-hand side of a symmetric tensor.
+/// A tensor that is symmetric only when it is multiplied out is accepted for a symmetric field.
 #[test]
 fn symmetry_is_seen_behind_products_of_sums() {
     let source = |value: &str| {

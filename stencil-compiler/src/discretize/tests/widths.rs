@@ -129,7 +129,7 @@ fn speeds_go_along_the_axes_that_there_are() {
         let watched = observe(&model).unwrap().unwrap();
         let names: Vec<&str> = watched.quantities.iter().map(|q| &q.name[..]).collect();
         assert_eq!(names, ["speed_1_x", "speed_1_y"]);
-        // What was made is read again.
+        // The printed model reads back.
         let again = parse_str(&crate::model::text::print(&model)).unwrap();
         assert_eq!(again.without_spans(), model.without_spans());
     }

@@ -5,7 +5,7 @@ use crate::expr::Op;
 use crate::kernel::{Index, Operand};
 use crate::schedule::Coefficients;
 
-/// What a run knows stands in its text, in the shortest form that reads back; what changes is handed over.
+/// Constants of a run stand in its text, in the shortest form that reads back; other uniforms are passed.
 #[test]
 fn cuda_of_constants() {
     let kernel = block(|b| {

@@ -14,7 +14,7 @@ fn cuda_of_surfaces() {
     }
     let text = f32_text(&kernel);
     assert_eq!(text, include_str!("surfaces.cu"));
-    // A buffer that is none is read as before, and the cell is declared both ways.
+    // A buffer that is not a surface is read as before, and the cell is declared both ways.
     kernel.buffers[1].surface = false;
     let mixed = f32_text(&kernel);
     let line = |of: &str, start: &str| {

@@ -19,7 +19,7 @@ fn cuda_over_many_patches() {
     assert_eq!(body(&source.text), body(&f32_text(&kernel)));
 }
 
-/// Threads by one number for all cells: rows and planes of the region, and what is computed beyond the interior.
+/// Threads by one number for all cells: rows and planes of the region, and cells computed beyond the interior.
 #[test]
 fn cuda_of_numbered_cells() {
     let text = |dimension: usize, extend: [u32; 3]| {

@@ -47,7 +47,7 @@ const EXP2: Polynomial = Polynomial {
     ],
 };
 
-/// Exponents of two beyond overflow and underflow; what is larger in size gives the same.
+/// Exponents of two beyond overflow and underflow; larger ones have the same result.
 const LARGEST: Constant = Constant {
     f32: 200.0,
     f64: 1200.0,
@@ -118,21 +118,21 @@ fn exp2<A: Arithmetic>(x: A, low: A) -> A {
     scale(x.lit(1.0) + h.fma(ln2, tail), n)
 }
 
-/// The value, or what C99 (F.9.4.4) says where the logarithm does not lead to it.
+/// The value, or the result that C99 (F.9.4.4) prescribes for special arguments.
 #[inline(always)]
 fn special<A: Arithmetic>(x: A, y: A, size: A, value: A) -> A {
     let (zero, one, infinity) = (x.lit(0.0), x.lit(1.0), x.lit(f64::INFINITY));
-    // Of zero, infinity, and one, which stays so even to the power of what is not a number.
+    // Zero, infinity, and one, whose powers are one even for a NaN exponent.
     let of_zero = y.if_lt(zero, infinity, zero.if_lt(y, zero, y));
     let of_infinity = y.if_lt(zero, zero, zero.if_lt(y, infinity, y));
     let value = size.if_eq(zero, of_zero, size.if_eq(infinity, of_infinity, value));
     let value = size.if_eq(one, one, value);
-    // Of negative numbers: even powers, odd powers, others.
+    // Negative numbers: even powers, odd powers, others.
     let (power, half) = (y.abs(), y.abs() * x.lit(0.5));
     let other = size.if_eq(zero, one, size.if_eq(infinity, one, x.lit(f64::NAN)));
     let odd = round_any(power).if_eq(power, -one, other);
     let sign = round_any(half).if_eq(half, one, odd).named("sign");
     let value = one.copysign(x).if_lt(zero, sign * value, value);
-    // Of what is not a number, and to the power zero: even of that.
+    // NaN, and the power zero, which is one even for NaN.
     y.if_eq(zero, one, x.if_eq(x, value, x))
 }

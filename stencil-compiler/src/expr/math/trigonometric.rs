@@ -88,7 +88,7 @@ fn in_quadrant<A: Arithmetic>(n: A, r: A, s: A) -> A {
     let z = (r * r).named("z");
     let bend = s.fma((-half).fma(z, one), r * z * SIN.at(z));
     let sine = (r + bend).named("sine");
-    // 1 - r²/2 and what its rounding loses.
+    // 1 - r²/2 and its rounding error.
     let leading = (-half * r).fma(r, one).named("leading");
     let lost = (-half * r).fma(r, one - leading);
     let cosine = leading + (lost + (z * z).fma(COS.at(z), -(r * s)));

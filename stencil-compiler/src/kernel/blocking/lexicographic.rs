@@ -1,6 +1,5 @@
-//! `lexicographic`: threads take cells in the order of x, y, z, a block so many that follow each other,
-//! wherever rows and planes end (Kim et al. 2022, section 3.1). Every point is read from global memory
-//! through the caches.
+//! `lexicographic`: threads take cells in the order of x, y, z, a block a run of consecutive ones, wherever rows and
+//! planes end (Kim et al. 2022, section 3.1). Every point is read from global memory through the caches.
 
 use super::MOST_THREADS;
 use super::rows::point_program;

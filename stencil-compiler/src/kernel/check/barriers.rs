@@ -12,7 +12,7 @@ impl Checker<'_> {
         if self.kernel.launch.kind == LaunchKind::Rows {
             return Err("rows do not synchronize".into());
         }
-        // One thread may wait and start boxes for its block; all others are of warps or blocks.
+        // One thread may wait and start boxes for its block; all other waits are of warps or blocks.
         let by_one = matches!(
             stmt,
             Stmt::Wait { .. } | Stmt::CopyBox { .. } | Stmt::Expect { .. }
@@ -74,7 +74,7 @@ impl Checker<'_> {
         Err("one thread is to do this, under a condition that depends on the thread".into())
     }
 
-    /// A device ends a launch over most of what this refuses, and only when it runs.
+    /// A device aborts a launch for most of the refused boxes, and only when it runs.
     fn copy_box(&mut self, stmt: &Stmt) -> Result {
         let Stmt::CopyBox {
             array,
@@ -132,8 +132,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A number that all values of an index are multiples of; 0 where it is 0. It may be smaller
-    /// than the largest one.
+    /// A number that divides all values of an index; 0 for the index 0. It may be smaller than the largest one.
     pub(super) fn divisor(&self, index: &Index) -> u64 {
         match index {
             Index::Const(value) => value.unsigned_abs(),

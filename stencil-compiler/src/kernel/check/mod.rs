@@ -1,4 +1,4 @@
-//! What holds of every kernel, as far as its text shows; the rest is for [`interp`](super::interp).
+//! The invariants of every kernel, as far as its text shows them; [`interp`](super::interp) checks the rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ impl Kernel {
     /// the same synchronizing statements.
     ///
     /// # Errors
-    /// What does not hold, with the statement where it does not.
+    /// The violated invariant, with the statement that violates it.
     pub fn check(&self) -> Result {
         self.check_names()?;
         self.check_launch()?;
@@ -85,7 +85,7 @@ impl Kernel {
         if let Some(buffer) = beside.find(|b| b.surface || b.beside.as_ref().is_some_and(wrong)) {
             return Err(format!("{} is beside nothing", buffer.name));
         }
-        if let Some(buffer) = self.not_apart().find(|b| !b.in_rows()) {
+        if let Some(buffer) = self.contiguous().find(|b| !b.in_rows()) {
             return Err(format!("rows of {}, whose values lie apart", buffer.name));
         }
         if !(1..=3).contains(&self.dimension) {
@@ -136,7 +136,7 @@ fn unique<'a>(names: impl Iterator<Item = &'a String>) -> Result {
     Ok(())
 }
 
-/// Where a register stands between its definition and the end of its scope.
+/// The state of a register between its definition and the end of its scope.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Life {
     Never,
@@ -152,7 +152,7 @@ struct Checker<'a> {
     cells: Vec<bool>,
     /// Integer variables that depend on the thread.
     varying: BTreeSet<IntVar>,
-    /// What each integer variable is known to be a multiple of; 0 is a multiple of all.
+    /// A known divisor of each integer variable; 0 is divisible by all.
     divisors: Vec<u64>,
     /// Conditions around the statement that depend on the thread.
     divergent: usize,
@@ -180,7 +180,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A body is a scope: what it defines ends with it.
+    /// A body is a scope: its definitions end with it.
     fn body(&mut self, body: &[Stmt]) -> Result {
         let outer = (self.defined.clone(), self.ints.clone(), self.cells.clone());
         if let Some(reg) = read_late(body) {

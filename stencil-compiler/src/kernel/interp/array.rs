@@ -18,8 +18,8 @@ pub struct GlobalArray<T> {
     pub(super) pitch: usize,
     /// Values from a plane to the next.
     pub(super) plane: usize,
-    /// Room for values from one cell to the next: others stand between those of this array, or nobody's.
-    pub(super) apart: usize,
+    /// Distance from one cell's value to the next: values between belong to other arrays, or to none.
+    pub(super) cell_stride: usize,
     pub(super) data: Vec<T>,
     pub(super) known: Vec<bool>,
 }
@@ -37,17 +37,17 @@ impl<T: Real> GlobalArray<T> {
             pad,
             pitch,
             plane,
-            apart: 1,
+            cell_stride: 1,
             data: vec![T::ZERO; len],
             known: vec![false; len],
         }
     }
 
-    /// As [`new`](Self::new), with so many values for each cell, of which its own is the first.
-    pub fn apart(cells: [usize; 3], halo: [usize; 3], apart: usize) -> Self {
+    /// As [`new`](Self::new), with this many values for each cell, of which its own is the first.
+    pub fn with_cell_stride(cells: [usize; 3], halo: [usize; 3], stride: usize) -> Self {
         let mut array = Self::new(cells, halo);
-        let len = array.data.len() * apart.max(1);
-        array.apart = apart.max(1);
+        let len = array.data.len() * stride.max(1);
+        array.cell_stride = stride.max(1);
         array.data.resize(len, T::ZERO);
         array.known.resize(len, false);
         array
@@ -105,6 +105,6 @@ impl<T: Real> GlobalArray<T> {
             + (y + self.halo[1] as i64) * self.pitch as i64
             + x
             + self.pad as i64;
-        cell * self.apart as i64
+        cell * self.cell_stride as i64
     }
 }

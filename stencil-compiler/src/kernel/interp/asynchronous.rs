@@ -1,8 +1,8 @@
-//! What a block does that is over later: copies, boxes, barriers.
+//! Operations of a block that complete later: copies, boxes, barriers.
 
 use super::barrier::{Arrival, Deferred, PendingCopy};
 use super::fault::{Fault, FaultKind, Problem};
-use super::global::Who;
+use super::global::Accessor;
 use super::machine::{Machine, Result};
 use super::program::{Inst, Scalar};
 use super::warp::{State, lanes};
@@ -11,7 +11,7 @@ use crate::kernel::BOX_ALIGNMENT;
 use crate::schedule::COPY_BYTES;
 
 impl<T: Real> Machine<'_, T> {
-    /// One of the arrivals that wait for copies comes: those of a warp in order, boxes in any.
+    /// Delivers one of the arrivals that wait for copies: those of a warp in order, boxes in any.
     pub(super) fn deliver(&mut self) -> std::result::Result<(), Fault> {
         let any = self.scheduler.random.below(self.deferred.len());
         let warp = self.deferred[any].warp;
@@ -52,7 +52,7 @@ impl<T: Real> Machine<'_, T> {
         else {
             return Ok(());
         };
-        let who = self.who(w, &warp.clock);
+        let accessor = self.accessor(w, &warp.clock);
         let to = warp.each(*to);
         let from = [warp.each(from[0]), warp.each(from[1]), warp.each(from[2])];
         let epoch = (self.warps.len() + w, warp.engine);
@@ -64,7 +64,7 @@ impl<T: Real> Machine<'_, T> {
                 .shared
                 .begin_copy(begun, (count, count), lane, clock, epoch)?;
             let at = from.map(|axis| axis[lane]);
-            let place = self.global[*buffer].begin_copy(who, lane, at, epoch)?;
+            let place = self.global[*buffer].begin_copy(accessor, lane, at, epoch)?;
             self.unbound[w].push(PendingCopy {
                 buffer: *buffer,
                 place: Some(place),
@@ -96,7 +96,7 @@ impl<T: Real> Machine<'_, T> {
         let barrier = self.slot(w, *barrier, *slot)?;
         let epoch = self.barriers[barrier].boxes();
         let clock = warp.known();
-        let who = self.who(w, &clock);
+        let accessor = self.accessor(w, &clock);
         let to = warp.each(*to);
         let from = [warp.each(from[0]), warp.each(from[1]), warp.each(from[2])];
         let count: i64 = extent.iter().map(|n| i64::from(*n)).product();
@@ -107,7 +107,7 @@ impl<T: Real> Machine<'_, T> {
             let mut first = self.shared.begin_copy(begun, shape, lane, &clock, epoch)?;
             let at = from.map(|axis| axis[lane]);
             for buffer in buffers {
-                let places = self.global[*buffer].begin_box(who, lane, at, *extent, epoch)?;
+                let places = self.global[*buffer].begin_box(accessor, lane, at, *extent, epoch)?;
                 let piece = |(at, place): (usize, Option<usize>)| PendingCopy {
                     buffer: *buffer,
                     place,
@@ -128,8 +128,8 @@ impl<T: Real> Machine<'_, T> {
         Ok(())
     }
 
-    fn who<'c>(&self, w: usize, clock: &'c [u32]) -> Who<'c> {
-        Who {
+    fn accessor<'c>(&self, w: usize, clock: &'c [u32]) -> Accessor<'c> {
+        Accessor {
             warp: w,
             block: self.shared.block - 1,
             threads: self.threads,
@@ -171,7 +171,7 @@ impl<T: Real> Machine<'_, T> {
                 if arrives {
                     let mut released = warp.known();
                     if warp.mask != warp.alive {
-                        // A thread arrives for itself, not for what its warp does.
+                        // A thread arrives for itself, without the rest of its warp.
                         released[w] = 0;
                     }
                     self.barriers[barrier].arrive_alone(w, threads, &released)?;

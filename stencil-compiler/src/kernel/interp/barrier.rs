@@ -5,8 +5,8 @@
 
 use super::fault::{FaultKind, Problem};
 
-/// A copy that has not landed: its buffer and first place there (none outside of it), its first word
-/// in shared memory.
+/// A copy that has not landed: its buffer and first place there (`None` outside of it), its first word in shared
+/// memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PendingCopy {
     pub(super) buffer: usize,
@@ -16,7 +16,7 @@ pub(super) struct PendingCopy {
     pub(super) boxed: bool,
 }
 
-/// What comes to a barrier when copies are complete.
+/// An arrival at a barrier when copies are complete.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Arrival {
     /// Threads of a warp, for all copies that they had started at this time of theirs.
@@ -54,7 +54,7 @@ pub(super) struct Barrier {
     /// Copies bound to this phase, and to complete phases that nobody has waited for.
     bound: Vec<PendingCopy>,
     complete: Vec<PendingCopy>,
-    /// Arrivals of each warp in this phase, and how many it may have: by itself, by copies.
+    /// Arrivals of each warp in this phase, and the number it may have: by itself, by copies.
     by_warp: Vec<[u32; 2]>,
     most: [u32; 2],
     /// Phase of each warp's last wait.
@@ -114,7 +114,7 @@ impl Barrier {
             .any(|copy| copy.boxed)
     }
 
-    /// The phase awaits so many bytes of boxes more.
+    /// The phase awaits this many further bytes of boxes.
     pub(super) fn expect(&mut self, bytes: u32) {
         self.bytes += i64::from(bytes);
     }
@@ -169,7 +169,7 @@ impl Barrier {
         Ok(())
     }
 
-    /// Completes the phase if all is there that it awaits.
+    /// Completes the phase if everything that it awaits has arrived.
     fn settle(&mut self) {
         if self.arrived < self.arrivals || self.bytes != 0 {
             return;
@@ -189,7 +189,7 @@ impl Barrier {
         self.phase % 2 != parity % 2
     }
 
-    /// A wait of a warp passes: it knows what the phase carries, and the copies land.
+    /// A wait of a warp passes: it learns the clocks of the phase, and the copies land.
     pub(super) fn pass(
         &mut self,
         warp: usize,

@@ -1,4 +1,4 @@
-//! What can go wrong in a run, and where.
+//! Faults of a run, and their places.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub enum FaultKind {
     Uninitialised,
     /// An access outside an array.
     OutOfBounds,
-    /// An access at a place that is no multiple of its width.
+    /// An access at a place that is not a multiple of its width.
     Misaligned,
     /// Two accesses, one of them a write, that nothing orders.
     Race,
@@ -31,14 +31,14 @@ pub enum FaultKind {
     NotWritten,
 }
 
-/// What went wrong in a run.
+/// A fault of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// Its kind.
     pub kind: FaultKind,
-    /// What happened.
+    /// A description.
     pub message: String,
-    /// The statement, as text; empty where there is none.
+    /// The statement, as text; empty if there is none.
     pub statement: String,
     /// The block along x, y, z.
     pub block: Option<[u32; 3]>,
@@ -87,7 +87,7 @@ impl fmt::Display for Fault {
 
 impl std::error::Error for Fault {}
 
-/// A [`Fault`] before the machine adds where it happened.
+/// A [`Fault`] before the machine adds its place.
 #[derive(Debug)]
 pub(super) struct Problem {
     pub(super) kind: FaultKind,

@@ -148,8 +148,8 @@ pub fn drop_expect(kernel: &Kernel, n: usize) -> Option<Kernel> {
     remove(kernel, n, |stmt| matches!(stmt, Stmt::Expect { .. }))
 }
 
-/// The kernel with every index changed by a function, bottom up: to shrink a ring, say, by
-/// changing what positions are remainders of.
+/// The kernel with every index changed by a function, bottom up: to shrink a ring, say, by changing the arguments of
+/// remainders.
 pub fn map_indices(kernel: &Kernel, f: &mut dyn FnMut(Index) -> Index) -> Kernel {
     let mut kernel = kernel.clone();
     each(&mut kernel.body, &mut |stmt| match stmt {

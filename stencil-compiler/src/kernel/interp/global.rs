@@ -1,4 +1,4 @@
-//! Global memory in a launch: bounds, and who read and wrote each cell.
+//! Global memory in a launch: bounds, and the readers and the writer of each cell.
 
 use super::array::GlobalArray;
 use super::fault::{FaultKind, Problem};
@@ -11,9 +11,9 @@ use crate::schedule::COPY_BYTES;
 /// A cell that several threads have read.
 const MANY: u32 = u32::MAX;
 
-/// Who accesses: a warp at a time.
+/// Accessor accesses: a warp at a time.
 #[derive(Clone, Copy)]
-pub(super) struct Who<'a> {
+pub(super) struct Accessor<'a> {
     pub(super) warp: usize,
     pub(super) block: u32,
     /// Threads of a block.
@@ -24,7 +24,7 @@ pub(super) struct Who<'a> {
     pub(super) full: bool,
 }
 
-impl Who<'_> {
+impl Accessor<'_> {
     /// A number of the thread in the launch, from 1.
     fn thread(&self, lane: usize) -> u32 {
         self.block
@@ -57,7 +57,7 @@ pub(super) struct View<'a, T> {
     mode: Mode,
     halo: [i64; 3],
     /// Values from one cell to the next, as the kernel has it.
-    apart: i64,
+    cell_stride: i64,
     surface: bool,
     /// Threads that wrote each cell, 0 for none; empty for buffers that are only read.
     writer: Vec<u32>,
@@ -82,7 +82,7 @@ impl<'a, T: Real> View<'a, T> {
             name: &buffer.name,
             mode: buffer.mode,
             halo: buffer.halo.map(i64::from),
-            apart: buffer.apart() as i64,
+            cell_stride: buffer.cell_stride() as i64,
             surface: buffer.surface,
             writer: vec![0; written],
             written_at: vec![0; both],
@@ -96,7 +96,7 @@ impl<'a, T: Real> View<'a, T> {
         low >= -self.halo[axis] && high < self.array.cells[axis] as i64 + self.halo[axis]
     }
 
-    /// Are these cells in a row, with what fills it up?
+    /// Are these cells in a row, including its padding?
     fn in_row(&self, x: i64, count: i64) -> bool {
         let (pad, pitch) = (self.array.pad as i64, self.array.pitch as i64);
         x >= -pad && x.saturating_add(count) <= pitch - pad
@@ -134,7 +134,7 @@ impl<'a, T: Real> View<'a, T> {
             places[lane] = places[lane]
                 .wrapping_add(y[lane].wrapping_mul(pitch))
                 .wrapping_add(z[lane].wrapping_mul(plane))
-                .wrapping_mul(self.apart)
+                .wrapping_mul(self.cell_stride)
                 .wrapping_add(start);
         }
         places
@@ -143,26 +143,26 @@ impl<'a, T: Real> View<'a, T> {
     /// Reads a cell in each active thread: values, and the threads where they have been written.
     pub(super) fn load(
         &mut self,
-        who: Who<'_>,
+        accessor: Accessor<'_>,
         cell: &CellLanes,
         access: &Access,
     ) -> Result<([T; LANES], u32)> {
         let offset = access.offset.map(i64::from);
-        self.check_bounds(cell, offset, who.mask)?;
+        self.check_bounds(cell, offset, accessor.mask)?;
         let places = self.places(cell, offset);
         let (mut values, mut known) = ([T::ZERO; LANES], 0);
-        for lane in lanes(who.mask) {
+        for lane in lanes(accessor.mask) {
             let place = places[lane] as usize;
             values[lane] = self.array.data[place];
             known |= u32::from(self.array.known[place]) << lane;
             if self.mode == Mode::ReadWrite {
-                let thread = who.thread(lane);
+                let thread = accessor.thread(lane);
                 if self.writer[place] != 0 && self.writer[place] != thread {
                     return Err(
                         self.race(lane, "a thread loads a cell that another thread stores to")
                     );
                 }
-                // The cache of texture units may still have what was there before.
+                // The cache of texture units may still have old values.
                 if self.surface && self.writer[place] != 0 {
                     return Err(self.race(lane, "a thread loads a cell that it has stored to"));
                 }
@@ -180,30 +180,30 @@ impl<'a, T: Real> View<'a, T> {
     /// Writes consecutive cells in each active thread.
     pub(super) fn store<'v>(
         &mut self,
-        who: Who<'_>,
+        accessor: Accessor<'_>,
         cell: &CellLanes,
         access: &Access,
         values: impl ExactSizeIterator<Item = (&'v [T; LANES], u32)>,
     ) -> Result<()> {
-        self.check_aligned(who, cell, access, values.len())?;
+        self.check_aligned(accessor, cell, access, values.len())?;
         let [x, y, z] = access.offset;
-        for (x, value) in (x..).zip(values) {
-            self.store_one(who, cell, [x, y, z].map(i64::from), value)?;
+        for (x, (values, known)) in (x..).zip(values) {
+            self.store_one(accessor, cell, [x, y, z].map(i64::from), values, known)?;
         }
         Ok(())
     }
 
-    /// Do so many values begin on a multiple of their number?
+    /// Do this many values begin on a multiple of their number?
     fn check_aligned(
         &self,
-        who: Who<'_>,
+        accessor: Accessor<'_>,
         cell: &CellLanes,
         access: &Access,
         width: usize,
     ) -> Result<()> {
         let x = i64::from(access.offset[0]);
         let off = |lane: &usize| (cell.at[0][*lane].wrapping_add(x)) % width as i64 != 0;
-        match lanes(who.mask).find(off) {
+        match lanes(accessor.mask).find(off) {
             None => Ok(()),
             Some(lane) => {
                 let at = cell.at[0][lane].wrapping_add(x);
@@ -216,27 +216,28 @@ impl<'a, T: Real> View<'a, T> {
     /// Writes a cell in each active thread.
     fn store_one(
         &mut self,
-        who: Who<'_>,
+        accessor: Accessor<'_>,
         cell: &CellLanes,
         offset: [i64; 3],
-        (values, known): (&[T; LANES], u32),
+        values: &[T; LANES],
+        known: u32,
     ) -> Result<()> {
-        self.check_bounds(cell, offset, who.mask)?;
-        if let Some(lane) = lanes(who.mask & !known).next() {
+        self.check_bounds(cell, offset, accessor.mask)?;
+        if let Some(lane) = lanes(accessor.mask & !known).next() {
             let message = format!("a value that was never written is stored to {}", self.name);
             return Err(Problem::at(FaultKind::Uninitialised, lane, message));
         }
         let places = self.places(cell, offset);
-        for lane in lanes(who.mask) {
-            let (place, thread) = (places[lane] as usize, who.thread(lane));
+        for lane in lanes(accessor.mask) {
+            let (place, thread) = (places[lane] as usize, accessor.thread(lane));
             if self.writer[place] != 0 && self.writer[place] != thread {
                 let message = format!("a cell of {} is stored to by two threads", self.name);
                 return Err(Problem::at(FaultKind::DoubleStore, lane, message));
             }
             self.writer[place] = thread;
             if self.mode == Mode::ReadWrite {
-                self.check_overwrite(who, lane, place)?;
-                self.written_at[place] = who.clock[who.warp];
+                self.check_overwrite(accessor, lane, place)?;
+                self.written_at[place] = accessor.clock[accessor.warp];
             }
             self.array.data[place] = values[lane];
             self.array.known[place] = true;
@@ -244,18 +245,18 @@ impl<'a, T: Real> View<'a, T> {
         Ok(())
     }
 
-    fn check_overwrite(&self, who: Who<'_>, lane: usize, place: usize) -> Result<()> {
-        if self.reader[place] != 0 && self.reader[place] != who.thread(lane) {
+    fn check_overwrite(&self, accessor: Accessor<'_>, lane: usize, place: usize) -> Result<()> {
+        if self.reader[place] != 0 && self.reader[place] != accessor.thread(lane) {
             return Err(self.race(lane, "a thread stores to a cell that another thread loads"));
         }
         let copy = self.copied[place];
         if copy.block == 0 {
             return Ok(());
         }
-        if copy.block != who.block + 1 {
+        if copy.block != accessor.block + 1 {
             return Err(self.race(lane, "a thread stores to a cell that another block copies"));
         }
-        if who.full && who.clock[copy.actor as usize] < copy.time {
+        if accessor.full && accessor.clock[copy.actor as usize] < copy.time {
             return Err(self.race(lane, "a thread stores to a cell that a copy may still read"));
         }
         Ok(())
@@ -268,7 +269,7 @@ impl<'a, T: Real> View<'a, T> {
     /// Starts a copy: the place of its first value.
     pub(super) fn begin_copy(
         &mut self,
-        who: Who<'_>,
+        accessor: Accessor<'_>,
         lane: usize,
         at: [i64; 3],
         (actor, time): (usize, u32),
@@ -286,16 +287,15 @@ impl<'a, T: Real> View<'a, T> {
             return Err(Problem::at(FaultKind::OutOfBounds, lane, message));
         }
         let first = self.array.linear(at) as usize;
-        self.copied(who, lane, first..first + count as usize, (actor, time))?;
+        self.copied(accessor, lane, first..first + count as usize, (actor, time))?;
         Ok(first)
     }
 
-    /// Starts a box: the places of the first values of its pieces of [`COPY_BYTES`], none where they are
-    /// outside. A device has zeros outside of its arrays, but those may be larger than what this
-    /// kernel knows of.
+    /// Starts a box: the places of the first values of its pieces of [`COPY_BYTES`], `None` for those outside. A device
+    /// has zeros outside of its arrays, but those may be larger than this kernel knows.
     pub(super) fn begin_box(
         &mut self,
-        who: Who<'_>,
+        accessor: Accessor<'_>,
         lane: usize,
         at: [i64; 3],
         extent: [u32; 3],
@@ -316,7 +316,7 @@ impl<'a, T: Real> View<'a, T> {
                     let piece = inside && self.in_row(x, count);
                     let first = piece.then(|| self.array.linear([x, y, z]) as usize);
                     if let Some(first) = first {
-                        self.copied(who, lane, first..first + count as usize, epoch)?;
+                        self.copied(accessor, lane, first..first + count as usize, epoch)?;
                     }
                     places.push(first);
                 }
@@ -328,7 +328,7 @@ impl<'a, T: Real> View<'a, T> {
     /// Takes note of cells that a copy reads.
     fn copied(
         &mut self,
-        who: Who<'_>,
+        accessor: Accessor<'_>,
         lane: usize,
         places: std::ops::Range<usize>,
         (actor, time): (usize, u32),
@@ -337,14 +337,15 @@ impl<'a, T: Real> View<'a, T> {
             for place in places {
                 let writer = self.writer[place];
                 if writer != 0 {
-                    let ordered = who.block_of(writer) == who.block
-                        && (!who.full || who.clock[who.warp_of(writer)] >= self.written_at[place]);
+                    let ordered = accessor.block_of(writer) == accessor.block
+                        && (!accessor.full
+                            || accessor.clock[accessor.warp_of(writer)] >= self.written_at[place]);
                     if !ordered {
                         return Err(self.race(lane, "a copy reads a cell that a thread stores to"));
                     }
                 }
                 self.copied[place] = CopyRead {
-                    block: who.block + 1,
+                    block: accessor.block + 1,
                     actor: actor as u32,
                     time,
                 };

@@ -3,7 +3,7 @@
 use super::array::GlobalArray;
 use super::barrier::{Barrier, Deferred, PendingCopy, join};
 use super::fault::{Fault, FaultKind, Problem};
-use super::global::{View, Who};
+use super::global::{Accessor, View};
 use super::program::{Inst, Program};
 use super::schedule::Scheduler;
 use super::shared::Shared;
@@ -27,7 +27,7 @@ pub(super) struct Machine<'a, T> {
     /// Index of the first barrier of each array among all.
     pub(super) first_barrier: Vec<usize>,
     pub(super) warps: Vec<Warp<T>>,
-    /// Of each warp, copies not yet bound to a barrier.
+    /// Copies of each warp that are not yet bound to a barrier.
     pub(super) unbound: Vec<Vec<PendingCopy>>,
     pub(super) deferred: Vec<Deferred>,
     pub(super) scheduler: Scheduler,
@@ -194,7 +194,7 @@ impl<'a, T: Real> Machine<'a, T> {
         }
     }
 
-    /// All warps are at a [`Stmt::Sync`](crate::kernel::Stmt::Sync): they go on together.
+    /// All warps are at a [`Stmt::Sync`](crate::kernel::Stmt::Sync): they continue together.
     fn join_warps(&mut self) -> std::result::Result<(), Fault> {
         let pc = self.warps[0].pc;
         if let Some(w) = self.warps.iter().position(|warp| warp.pc != pc) {
@@ -358,7 +358,7 @@ impl<'a, T: Real> Machine<'a, T> {
 
     fn access(&mut self, w: usize) -> Result {
         let warp = &mut self.warps[w];
-        let who = Who {
+        let accessor = Accessor {
             warp: w,
             block: self.shared.block - 1,
             threads: self.threads,
@@ -369,14 +369,14 @@ impl<'a, T: Real> Machine<'a, T> {
         match &self.program.insts[warp.pc] {
             Inst::Load { reg, access } => {
                 let (values, known) =
-                    self.global[access.buffer].load(who, &warp.cells[access.cell], access)?;
+                    self.global[access.buffer].load(accessor, &warp.cells[access.cell], access)?;
                 warp.regs[*reg] = values;
                 warp.defined[*reg] = known;
             }
             Inst::Store { access, values } => {
                 let values = values.iter().map(|v| (&warp.regs[*v], warp.defined[*v]));
                 let cell = &warp.cells[access.cell];
-                self.global[access.buffer].store(who, cell, access, values)?;
+                self.global[access.buffer].store(accessor, cell, access, values)?;
             }
             Inst::LoadShared {
                 regs,
@@ -405,8 +405,8 @@ impl<'a, T: Real> Machine<'a, T> {
             } => {
                 let values = values.iter().map(|v| (&warp.regs[*v], warp.defined[*v]));
                 let base = (&warp.ints[*base], *offset);
-                let who = (w, warp.mask, &warp.clock[..]);
-                self.shared.write(*array, base, who, values)?;
+                let accessor = (w, warp.mask, &warp.clock[..]);
+                self.shared.write(*array, base, accessor, values)?;
             }
             _ => {}
         }

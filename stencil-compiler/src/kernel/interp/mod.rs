@@ -1,18 +1,17 @@
 //! Runs a [`Kernel`] on a patch, as badly as its synchronization allows.
 //!
-//! Blocks run in any order, and of a block's warps any one may run ahead until it must wait.
-//! Asynchronous copies and boxes land as late as the barrier that they arrive on permits, boxes in any
-//! order. Every value knows
-//! whether it has been written, and vector clocks with shadow memory tell whether accesses of two
-//! warps are ordered. What a device would do wrong once in a million runs is a [`Fault`] here.
+//! Blocks run in any order, and of a block's warps any one may run ahead until it must wait. Asynchronous copies and
+//! boxes land as late as the barrier that they arrive on permits, boxes in any order. Every value knows whether it has
+//! been written, and vector clocks with shadow memory tell whether accesses of two warps are ordered. An error that a
+//! device makes once in a million runs is a [`Fault`] here.
 //!
 //! ```text
 //! program   statements as a flat list of instructions
 //! warp      registers, masks and loops of 32 threads in lockstep
-//! global    buffers, with who read and wrote each cell      shared    shared arrays, likewise
+//! global    buffers, with readers and writer of each cell   shared    shared arrays, likewise
 //! barrier   phases, and the copies and clocks they carry    machine   a block: one warp's turn
 //! schedule  which warp next, and when copies arrive
-//! asynchronous  what is over later: copies, boxes, waits
+//! asynchronous  operations that complete later: copies, boxes, waits
 //! ```
 
 use super::{BlockBox, Kernel};
@@ -36,27 +35,26 @@ mod tests;
 pub use array::GlobalArray;
 pub use fault::{Fault, FaultKind};
 
-/// How to run a kernel.
+/// The options of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Chooses the order of blocks and warps and when copies land; consecutive seeds go through
     /// all kinds of orders.
     pub seed: u64,
-    /// Whether races are looked for.
+    /// Are races detected?
     pub shadow: Shadow,
 }
 
-/// How much is recorded of each access.
+/// The records of each access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shadow {
-    /// Who accessed what and when: finds races.
+    /// The author and time of each access, which finds races.
     Full,
-    /// Only what has been written. Orders are as bad and copies as late, so that an error still
-    /// shows in the result.
+    /// Written values only. Orders are as bad and copies as late, so that an error still shows in the result.
     Off,
 }
 
-/// What a run did.
+/// The statistics of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Blocks run.
@@ -81,19 +79,21 @@ pub fn run<T: Real>(
     uniforms: &[T],
     options: Options,
 ) -> Result<Report, Fault> {
-    run_parts(kernel, cells, buffers, uniforms, (options, &[]))
+    run_parts(kernel, cells, buffers, uniforms, options, &[])
 }
 
-/// The same in parts, which are all blocks together: first those of one region, then those of the next; without parts, at once.
+/// The same in parts, which are all blocks together: first those of one region, then those of the next; at once without
+/// parts.
 ///
 /// # Errors
-/// As [`run`]; a cell that no part computes is one that is not written.
+/// As [`run`]; a cell that no part computes is not written.
 pub fn run_parts<T: Real>(
     kernel: &Kernel,
     cells: [usize; 3],
     buffers: &mut [GlobalArray<T>],
     uniforms: &[T],
-    (options, parts): (Options, &[BlockBox]),
+    options: Options,
+    parts: &[BlockBox],
 ) -> Result<Report, Fault> {
     kernel
         .check()
@@ -127,7 +127,7 @@ fn fit<T: Real>(
         ));
     }
     for (buffer, array) in kernel.buffers.iter().zip(buffers) {
-        if array.apart != buffer.apart()
+        if array.cell_stride != buffer.cell_stride()
             || array.cells() != cells
             || (0..3).any(|a| array.halo()[a] < buffer.halo[a] as usize)
         {

@@ -10,7 +10,7 @@ pub(super) struct Scalar<'k> {
     pub(super) uniform: bool,
 }
 
-/// One comparison; `less` or else greater or equal.
+/// One comparison: `less`, else greater or equal.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Test<'k> {
     pub(super) left: Scalar<'k>,
@@ -227,7 +227,7 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
                 at: self.scalars(at),
             },
             Stmt::Let { reg, op, args } => {
-                // What an operation does not take, no lane looks at.
+                // No lane looks at arguments that an operation does not take.
                 let mut fixed = [0; Op::MOST_ARGUMENTS];
                 for (slot, arg) in fixed.iter_mut().zip(args) {
                     *slot = self.arg(*arg);
@@ -341,7 +341,7 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
         }
     }
 
-    /// What arrives later.
+    /// A copy, which arrives later.
     fn copied(&mut self, stmt: &'k Stmt) -> Inst<'k> {
         match stmt {
             Stmt::Copy {

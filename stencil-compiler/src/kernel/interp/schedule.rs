@@ -1,6 +1,6 @@
-//! Which warp runs next, and when copies arrive.
+//! The order of warps, and the times at which copies arrive.
 
-/// A small generator of numbers that look random.
+/// A small generator of pseudo-random numbers.
 #[derive(Clone, Debug)]
 pub(super) struct Random(u64);
 
@@ -29,7 +29,7 @@ impl Random {
     }
 }
 
-/// Which of the warps that can run does.
+/// The choice among the warps that can run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Order {
     /// Always the first of a fixed order: it runs ahead as far as it can, the last one lags.

@@ -1,4 +1,4 @@
-//! Shared memory of a block: bounds, and who read and wrote each word.
+//! Shared memory of a block: bounds, and the readers and the writer of each word.
 
 use std::collections::BTreeSet;
 
@@ -24,12 +24,12 @@ struct Extent {
 pub(super) struct Shared<T> {
     arrays: Vec<Extent>,
     data: Vec<T>,
-    /// Of each word, the block that has written it.
+    /// For each word, the block that has written it.
     stamp: Vec<u32>,
     written: Vec<Epoch>,
-    /// Of each word, the block whose copy to it has not landed.
+    /// For each word, the block whose copy to it has not landed.
     pending: Vec<u32>,
-    /// Of each word, the time of each warp's last read.
+    /// For each word, the time of each warp's last read.
     read: Vec<u32>,
     warps: usize,
     full: bool,
@@ -100,7 +100,7 @@ impl<T: Real> Shared<T> {
         Ok(())
     }
 
-    /// Writes consecutive values in each active thread, each with the threads where it is known.
+    /// Writes consecutive values in each active thread, each with the threads in which it is known.
     pub(super) fn write<'v>(
         &mut self,
         array: usize,
@@ -188,7 +188,7 @@ impl<T: Real> Shared<T> {
         Ok(first)
     }
 
-    /// What a write of this word is not ordered with.
+    /// The access that a write of this word is not ordered with.
     fn conflict(&self, word: usize, clock: &[u32]) -> Option<String> {
         let epoch = self.written[word];
         if clock[epoch.actor as usize] < epoch.time || self.pending[word] == self.block {

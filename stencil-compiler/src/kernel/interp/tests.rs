@@ -317,10 +317,10 @@ fn stores_to_shared_memory_are_ordered_by_barriers() {
             assert!(text.contains(from), "{from}");
             run_on(&text.replace(from, to), seed).unwrap_err().kind
         };
-        // The warp that runs ahead reads what is being written, or what nobody has written yet.
+        // The warp that runs ahead reads values that are being written or not written yet.
         let unordered = [FaultKind::Race, FaultKind::Uninitialised];
         assert!(unordered.contains(&kind(" sync", "")));
-        // Nobody is to overwrite what others may still read.
+        // No warp may overwrite values that others may still read.
         assert_eq!(
             kind("p, q = box[i]", "p, q = box[i] store box[to] = v, w"),
             FaultKind::Race
@@ -397,7 +397,7 @@ fn values_that_lie_apart_are_found_there() {
         parse(&text).unwrap_or_else(|e| panic!("{e}"))
     };
     let run = |beside: &str, apart: usize| {
-        let mut u = GlobalArray::apart([40, 1, 1], [1, 0, 0], apart);
+        let mut u = GlobalArray::with_cell_stride([40, 1, 1], [1, 0, 0], apart);
         (-1..41).for_each(|x| u.set([x, 0, 0], x as f64));
         let mut buffers = [u, GlobalArray::new([40, 1, 1], [0; 3])];
         let options = Options {

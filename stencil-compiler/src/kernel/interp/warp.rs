@@ -16,7 +16,7 @@ pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| mask & (1 << lane) != 0)
 }
 
-/// What keeps a warp.
+/// The state of a warp: ready, or the reason why it waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     Ready,
@@ -46,7 +46,7 @@ pub(super) struct CellLanes {
     pub(super) high: [i64; 3],
 }
 
-/// Where a warp is in the launch.
+/// The position of a warp in the launch.
 #[derive(Clone, Debug)]
 pub(super) struct Position {
     pub(super) block: [i64; 3],
@@ -55,7 +55,7 @@ pub(super) struct Position {
     numbers: Numbers,
 }
 
-/// How the cells of a region are numbered.
+/// The numbering of the cells of a region.
 #[derive(Clone, Copy, Debug)]
 struct Numbers {
     extend: [i64; 3],
@@ -74,7 +74,7 @@ impl Numbers {
         }
     }
 
-    /// Where the cell with a number is along an axis.
+    /// The coordinate along an axis of the cell with a number.
     fn at(&self, number: i64, axis: usize) -> i64 {
         let faster: i64 = self.region[..axis].iter().product();
         let place = match number / faster {
@@ -98,17 +98,16 @@ pub(super) struct Warp<T> {
     pub(super) loops: Vec<Loop>,
     /// The kernel's registers, and behind them its constants.
     pub(super) regs: Vec<[T; LANES]>,
-    /// Registers that are no constants.
+    /// Registers that are not constants.
     own: usize,
-    /// Of each register, the threads where it has a value.
+    /// For each register, the threads in which it has a value.
     pub(super) defined: Vec<u32>,
     pub(super) ints: Vec<Ints>,
     pub(super) cells: Vec<CellLanes>,
     pub(super) position: Position,
-    /// What the warp knows of every warp and, behind them, of the copies of every warp and the boxes of
-    /// every barrier.
+    /// The known times of every warp and, behind them, of the copies of every warp and the boxes of every barrier.
     pub(super) clock: Vec<u32>,
-    /// What some of its threads know besides, which waited without the others.
+    /// The further times known to threads that waited without the others.
     pub(super) alone: Vec<u32>,
     pub(super) alone_lanes: u32,
     /// Time of the copies that the warp starts now.
@@ -176,7 +175,7 @@ impl<T: Real> Warp<T> {
         }
     }
 
-    /// Some threads wait without the others: what they learn, the warp does not know.
+    /// Some threads wait without the others: their warp does not learn the times.
     pub(super) fn learn_alone(&mut self, mut learnt: Vec<u32>) {
         if self.alone_lanes == self.mask {
             join(&mut learnt, &self.alone);
@@ -185,7 +184,7 @@ impl<T: Real> Warp<T> {
         self.alone_lanes = self.mask;
     }
 
-    /// What the threads that run now know.
+    /// The times known to the threads that run now.
     pub(super) fn known(&self) -> Vec<u32> {
         let mut known = self.clock.clone();
         if self.mask & !self.alone_lanes == 0 {
@@ -315,7 +314,7 @@ impl<T: Real> Warp<T> {
     }
 }
 
-/// What a device computes: one size is added or taken away, never two.
+/// The index that a device computes: one size is added or subtracted, never two.
 fn wrapped(at: i64, size: i64) -> i64 {
     match at {
         at if at < 0 => at.wrapping_add(size),

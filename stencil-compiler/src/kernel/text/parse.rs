@@ -18,7 +18,7 @@ const DEEPEST: usize = 200;
 /// Parses the text of a kernel.
 ///
 /// # Errors
-/// Where the text is no kernel, or uses a name that is not declared.
+/// If the text is not a kernel, or uses a name that is not declared.
 pub fn parse(text: &str) -> Result<Kernel> {
     let mut lexer = Lexer::new(text)?;
     lexer.keyword("kernel")?;
@@ -111,7 +111,7 @@ impl Parser {
             "registers" => {
                 self.kernel.registers = self.names()?;
                 for (at, name) in self.kernel.registers.iter().enumerate() {
-                    // Of two of one name the first is meant.
+                    // Of two with one name the first is meant.
                     let reg = self.registers.entry(name.clone());
                     reg.or_insert(Reg(at as u32));
                 }

@@ -26,7 +26,7 @@ pub fn print(kernel: &Kernel) -> String {
     out
 }
 
-/// One statement as text; of a loop or a condition, the line that opens it.
+/// One statement as text; for a loop or a condition, the line that opens it.
 pub fn statement(kernel: &Kernel, stmt: &Stmt) -> String {
     Printer { kernel }.line(stmt)
 }
@@ -100,7 +100,7 @@ fn header(kernel: &Kernel) -> Vec<String> {
     lines
 }
 
-/// Which registers each grid function is computed in.
+/// The registers that each grid function is computed in.
 fn origins(kernel: &Kernel) -> Vec<String> {
     let printer = Printer { kernel };
     let mut registers: BTreeMap<&str, Vec<String>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Parsing of statements and what is in them.
+//! Parsing of statements and their parts.
 
 use super::parse::{Parser, Result};
 use super::position;
@@ -30,7 +30,7 @@ impl Parser {
     }
 
     fn stmt(&mut self) -> Result<Stmt> {
-        // A register may have the name of a keyword, so what follows the name decides.
+        // A register may have the name of a keyword, so the token after the name decides.
         if matches!(self.lexer.peek_second(), Token::Punct('=' | ',')) {
             return self.assignment();
         }

@@ -1,4 +1,4 @@
-//! Round trips, and texts that are no kernels.
+//! Round trips, and texts that are not kernels.
 
 use super::{parse, print};
 use crate::kernel::Index;

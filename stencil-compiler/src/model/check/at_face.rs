@@ -1,4 +1,5 @@
-//! What both sides of a face share: fields without flux that have one value there, and primitives made anew with it.
+//! Values that both sides of a face share: fields without flux that have one value there, and primitives recomputed
+//! with it.
 
 use super::conserved::at_faces;
 use super::primitives::beside_primitives;
@@ -12,10 +13,10 @@ use crate::expr::Op;
 use crate::model::parse::ast::{AstKind, System, VariableItem, VariablesBlock};
 use crate::model::{AtFace, Equation, Model, Primitives, Term, TermKind};
 
-/// Which value of both sides a field may take.
+/// The choices of a shared value from those of both sides.
 const CHOICES: [(&str, Op); 2] = [("max", Op::Max), ("min", Op::Min)];
 
-/// What is shared: nothing where the system says nothing; the outer `None` after an error.
+/// The shared values: an inner `None` without a declaration, an outer `None` after an error.
 pub(super) fn resolve<'a>(
     scope: &mut Scope<'a>,
     system: &'a System,
@@ -32,7 +33,7 @@ pub(super) fn resolve<'a>(
     }
     let mut found = AtFace {
         fields: Vec::new(),
-        anew: Vec::new(),
+        recomputed: Vec::new(),
         span: *span,
     };
     for (i, item) in items.iter().enumerate() {
@@ -47,12 +48,14 @@ pub(super) fn resolve<'a>(
             None => found.fields.extend(shared(scope, system, item)),
             Some(_) => {
                 let primitives = primitives.as_ref().and_then(Option::as_ref);
-                found.anew.extend(anew(scope, system, primitives, item));
+                found
+                    .recomputed
+                    .extend(recomputed(scope, system, primitives, item));
             }
         }
     }
     if found.fields.is_empty() && scope.errors() == errors {
-        let diagnostic = Diagnostic::new(Code::BadFace, *span, "nothing here has one value");
+        let diagnostic = Diagnostic::new(Code::BadFace, *span, "no field in `face` has one value");
         scope.report(diagnostic.help("write `bed by max;` with a field that has no flux"));
     }
     found.fields.sort_by_key(|(field, _)| *field);
@@ -66,17 +69,18 @@ fn shared(scope: &mut Scope<'_>, system: &System, item: &VariableItem) -> Option
     let conserved = system.fields.get(field).is_some_and(|f| f.conserved);
     if conserved || rank.is_some_and(|rank| rank != Rank::Scalar) {
         let why = match conserved {
-            true => "is conserved, and has a value on each side",
-            false => "is no scalar",
+            true => "is conserved, so it has a value on each side of a face",
+            false => "is not a scalar",
         };
         let diagnostic = Diagnostic::new(Code::BadFace, span, format!("`{name}` {why}"));
         scope.report(diagnostic.help("scalars declared with `field` may have one value at faces"));
     }
     let names = CHOICES.map(|(word, _)| word);
     let Some(by) = &item.weight else {
-        let message = format!("which value of both sides does `{name}` have?");
+        let message = format!("`{name}` has no rule for its value at faces");
         let diagnostic = Diagnostic::new(Code::BadFace, span, message);
-        scope.report(diagnostic.help(format!("write `{name} by {};`", names.join("` or `"))));
+        let ways = names.map(|word| format!("`{name} by {word};`"));
+        scope.report(diagnostic.help(format!("write {}", ways.join(" or "))));
         return None;
     };
     let word = match &by.kind {
@@ -85,7 +89,7 @@ fn shared(scope: &mut Scope<'_>, system: &System, item: &VariableItem) -> Option
     };
     let found = CHOICES.iter().find(|(name, _)| *name == word);
     if found.is_none() {
-        let message = "no choice between the values on both sides";
+        let message = "unknown choice between the values of both sides";
         let near = nearest(word, names);
         let diagnostic = Diagnostic::new(Code::BadFace, by.span, message)
             .note(format!("choices: {}", names.join(", ")));
@@ -95,7 +99,7 @@ fn shared(scope: &mut Scope<'_>, system: &System, item: &VariableItem) -> Option
 }
 
 /// `h = max(surface - bed, 0)`
-fn anew<'a>(
+fn recomputed<'a>(
     scope: &mut Scope<'a>,
     system: &System,
     primitives: Option<&Primitives>,
@@ -121,10 +125,12 @@ fn anew<'a>(
     let primitives = primitives?;
     let is_it = |variable: &&Term| Some(&variable.kind) == kind.as_ref();
     let Some(variable) = primitives.variables.iter().find(is_it) else {
-        let message = format!("`{name}` is no primitive");
+        let message = format!("`{name}` is not a primitive");
         let diagnostic = Diagnostic::new(Code::BadFace, span, message)
             .note_at(primitives.span, "the primitives are here");
-        scope.report(diagnostic.help("primitives are made anew; what follows from them does so"));
+        scope.report(
+            diagnostic.help("`face` recomputes primitives; conserved fields follow from them"),
+        );
         return None;
     };
     let value = value?;
@@ -137,12 +143,12 @@ fn anew<'a>(
             value.span,
         ));
     }
-    at_faces(scope, "what is made anew at a face", &value);
+    at_faces(scope, "a recomputed value", &value);
     let is_free = |field: usize| system.fields.get(field).is_some_and(|f| !f.conserved);
     let lets = &scope.expansion.lets;
     if let Some((field, span)) = beside_primitives(&value, lets, &primitives.variables, &is_free) {
         let other = system.fields.get(field).map_or("", |f| &f.name.text);
-        let message = format!("this is made of `{other}`, which is no primitive");
+        let message = format!("this is made of `{other}`, which is not a primitive");
         let diagnostic = Diagnostic::new(Code::BadFace, span, message);
         scope.report(
             diagnostic.help("write it with primitives, parameters and fields without flux"),
@@ -155,7 +161,7 @@ fn anew<'a>(
     Some((variable, value))
 }
 
-/// Reports derivatives of shared fields in equations of what is conserved that cannot be integrated through faces.
+/// Reports derivatives of shared fields in equations of conserved fields that cannot be integrated through faces.
 pub(super) fn slopes(
     scope: &mut Scope<'_>,
     system: &System,
@@ -182,7 +188,7 @@ pub(super) fn slopes(
 }
 
 impl Model {
-    /// What is wrong with what both sides of a face share, in words for the maker of the model.
+    /// The error in the values shared at faces, in words for the maker of the model.
     pub(super) fn wrong_at_face(&self, at_face: &AtFace) -> Option<String> {
         let Some(primitives) = &self.primitives else {
             return Some("`face` without primitives".to_string());
@@ -197,18 +203,20 @@ impl Model {
             return Some("fields that cannot be shared".to_string());
         }
         let is_free = |field: usize| self.flux_of(field).is_none();
-        for (i, (variable, value)) in at_face.anew.iter().enumerate() {
+        for (i, (variable, value)) in at_face.recomputed.iter().enumerate() {
             let is_it = |other: &Term| other.kind == variable.kind;
-            let again = at_face.anew[..i].iter().any(|(other, _)| is_it(other));
+            let again = at_face.recomputed[..i]
+                .iter()
+                .any(|(other, _)| is_it(other));
             let own = at_face.fields.iter();
             let shares = own.map(|(field, _)| TermKind::Field(*field));
             let twice = again || shares.into_iter().any(|kind| kind == variable.kind);
             let known = primitives.variables.iter().any(is_it);
             if !known || twice || variable.rank != value.rank {
-                return Some("a primitive that cannot be made anew".to_string());
+                return Some("a primitive that cannot be recomputed".to_string());
             }
             if beside_primitives(value, &self.lets, &primitives.variables, &is_free).is_some() {
-                return Some("a primitive is made anew of others".to_string());
+                return Some("a primitive is recomputed from other fields".to_string());
             }
         }
         let slopes = Slopes::new(at_face, &self.lets);

@@ -33,14 +33,14 @@ impl Term {
         Term::filled(&Term::integer(0, span), rank, dimension)
     }
 
-    /// What is no number in any entry, the root of -1.
+    /// NaN in every entry: the root of -1.
     pub(in crate::model) fn no_number(rank: Rank, dimension: usize, span: Span) -> Term {
         let minus = Term::scalar(TermKind::Neg(Box::new(Term::integer(1, span))), span);
         let root = TermKind::Call(Function::Scalar(Op::Sqrt), vec![minus]);
         Term::filled(&Term::scalar(root, span), rank, dimension)
     }
 
-    /// Of any rank, all entries being one scalar.
+    /// A value of any rank whose entries are all one scalar.
     fn filled(entry: &Term, rank: Rank, dimension: usize) -> Term {
         let below = match rank {
             Rank::Scalar => return entry.clone(),
@@ -101,7 +101,7 @@ impl Term {
         1 + parts.into_iter().map(Term::size).sum::<usize>()
     }
 
-    /// The levels of its text: what the parser counts when it reads the printed expression.
+    /// The levels of its text, as the parser counts them when it reads the printed expression.
     pub(in crate::model) fn depth(&self) -> u32 {
         let deepest = |parts: &[&Term]| parts.iter().map(|p| p.depth()).max().unwrap_or(0);
         let parts = self.parts();

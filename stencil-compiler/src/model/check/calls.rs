@@ -1,4 +1,4 @@
-//! Calls: functions of the language, those that it writes out, and the user's.
+//! Calls: functions of the language, those that are expanded into other terms, and the user's.
 
 use super::ranks;
 use super::scope::{Meaning, joined};
@@ -8,10 +8,10 @@ use crate::diag::{Code, Diagnostic, Span, nearest};
 use crate::model::parse::ast::{Ast, AstKind, Name};
 use crate::model::{HIGHEST, Relation, Term, TermKind, foreign};
 
-/// Functions that are other terms written out.
+/// Functions that are expanded into other terms.
 pub(super) const WRITTEN_OUT: &[&str] = &["hyper", "sign"];
 
-/// What functions are called elsewhere.
+/// Names of functions in other languages.
 const SYNONYMS: &[(&str, &str)] = &[
     ("Laplacian", "lap"),
     ("divergence", "div"),
@@ -58,7 +58,7 @@ impl Terms<'_, '_> {
         Some((TermKind::Call(function, terms), rank))
     }
 
-    /// Reports a derivative where there may be none.
+    /// Reports a derivative where none is allowed.
     pub(super) fn pointwise_only(&mut self, what: &str, span: Span) -> Option<()> {
         let (place, help) = match self.place {
             Place::System => return Some(()),

@@ -34,7 +34,7 @@ impl Terms<'_, '_> {
         Some(condition.choose(then, otherwise, span))
     }
 
-    /// One where a condition holds, else zero.
+    /// One if a condition holds, else zero.
     pub(super) fn truth(&mut self, ast: &Ast) -> Option<Term> {
         Some(self.condition(ast)?.truth(ast.span))
     }
@@ -111,7 +111,7 @@ impl Terms<'_, '_> {
 }
 
 impl Condition {
-    /// `then` where it holds, else `otherwise`.
+    /// `then` if it holds, else `otherwise`.
     fn choose(self, then: Term, otherwise: Term, span: Span) -> Term {
         let rank = then.rank;
         let (relation, parts) = match self {
@@ -136,7 +136,7 @@ impl Condition {
         Term::of(TermKind::If(relation, Box::new(parts)), rank, span)
     }
 
-    /// One where it holds, else zero.
+    /// One if it holds, else zero.
     fn truth(self, span: Span) -> Term {
         let number = |value| Term::integer(value, span);
         match self {

@@ -1,4 +1,4 @@
-//! Conservation laws: which fields have fluxes, and the speeds of their waves.
+//! Conservation laws: the fields with fluxes, and the speeds of their waves.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ use crate::model::parse::ast::{FluxItem, System};
 use crate::model::{Flux, Let, Term, TermKind, Waves};
 
 impl Waves {
-    /// A bound of all speeds: the size of the flow and the sound along each axis, of vectors with so many components; one
-    /// number where they are alike along all.
+    /// A bound of all speeds: the size of the flow and the sound along each axis, for vectors with this many
+    /// components; one number if they are alike along all axes.
     pub(crate) fn fastest(&self, dimension: usize, components: usize) -> Option<Term> {
         let along: Option<Vec<Term>> = (0..dimension).map(|axis| self.along(axis)).collect();
         let mut along = along?;
@@ -51,10 +51,10 @@ impl Waves {
 }
 
 impl Term {
-    /// Does it take a derivative, by itself or by a `let`?
+    /// Does it take a derivative, directly or in a `let`?
     pub(crate) fn differentiates(&self, lets: &[Let]) -> bool {
         let mut found = false;
-        self.visit((lets, &mut BTreeSet::new()), &mut |part| match &part.kind {
+        self.visit(lets, &mut BTreeSet::new(), &mut |part| match &part.kind {
             TermKind::Derivative { .. } => found = true,
             TermKind::Call(function, _) => found |= function.differentiates(),
             _ => {}
@@ -63,7 +63,7 @@ impl Term {
     }
 }
 
-/// The rank of what flows of something of this rank.
+/// The rank of the flux of a value of this rank.
 pub(super) fn flowing(rank: Rank) -> Option<Rank> {
     match rank {
         Rank::Scalar => Some(Rank::Vector),
@@ -72,15 +72,16 @@ pub(super) fn flowing(rank: Rank) -> Option<Rank> {
     }
 }
 
-/// What a term holds that has no value at a face, directly or by a `let`, and its place.
+/// The part of a term that has no value at a face, directly or in a `let`, and its place.
 pub(super) fn beside_faces(term: &Term, lets: &[Let]) -> Option<(&'static str, Span)> {
-    beside_faces_but(term, (lets, &mut BTreeSet::new()))
+    beside_faces_but(term, lets, &mut BTreeSet::new())
 }
 
-/// The same without the `let`s that were seen.
+/// The same without the `let`s that were visited.
 fn beside_faces_but(
     term: &Term,
-    (lets, seen): (&[Let], &mut BTreeSet<usize>),
+    lets: &[Let],
+    seen: &mut BTreeSet<usize>,
 ) -> Option<(&'static str, Span)> {
     let found = match &term.kind {
         TermKind::Derivative { .. } => Some("a derivative"),
@@ -88,7 +89,7 @@ fn beside_faces_but(
         TermKind::Source(_) => Some("a source"),
         TermKind::Let(i) => {
             let named = lets.get(*i).filter(|_| seen.insert(*i));
-            let named = named.and_then(|l| beside_faces_but(&l.value, (lets, &mut *seen)));
+            let named = named.and_then(|l| beside_faces_but(&l.value, lets, seen));
             named.map(|(what, _)| what)
         }
         _ => None,
@@ -96,7 +97,7 @@ fn beside_faces_but(
     let own = found.map(|what| (what, term.span));
     own.or_else(|| {
         let mut parts = term.parts().into_iter();
-        parts.find_map(|part| beside_faces_but(part, (lets, &mut *seen)))
+        parts.find_map(|part| beside_faces_but(part, lets, seen))
     })
 }
 
@@ -170,7 +171,7 @@ fn rank_of_flux(scope: &mut Scope<'_>, item: &FluxItem, rank: Option<Rank>, valu
     }
 }
 
-/// Reports what has no value at a face.
+/// Reports a part without a value at a face.
 pub(super) fn at_faces(scope: &mut Scope<'_>, place: &str, value: &Term) {
     let Some((what, span)) = beside_faces(value, &scope.expansion.lets) else {
         return;
@@ -192,7 +193,7 @@ fn missing(scope: &mut Scope<'_>, system: &System) {
     }
 }
 
-/// The speeds of waves: nothing where there are none; the outer `None` after an error.
+/// The speeds of waves: an inner `None` without a declaration, an outer `None` after an error.
 pub(super) fn waves<'a>(scope: &mut Scope<'a>, system: &'a System) -> Option<Option<Waves>> {
     let Some(span) = system.waves else {
         return Some(None);
@@ -254,7 +255,7 @@ fn fits(kind: &str, rank: Rank) -> bool {
 }
 
 impl Waves {
-    /// What is given, by its names in the language.
+    /// The parts that are given, by their names in the language.
     pub fn parts(&self) -> impl Iterator<Item = (&'static str, &Term)> {
         let parts = [&self.flow, &self.sound, &self.density, &self.pressure];
         let all = KINDS.into_iter().zip(parts);

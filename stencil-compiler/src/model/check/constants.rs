@@ -9,7 +9,7 @@ use crate::model::parse::ast::{Ast, AstKind, Name, ParamItem};
 use crate::model::parse::number;
 use crate::model::{Comparison, Param, Term, TermKind, formula, to_f64};
 
-/// What may stand in a constant.
+/// The way out of an error in a constant.
 const WAY_OUT: &str = "use numbers, `pi` and functions of them";
 
 impl Scope<'_> {
@@ -24,8 +24,8 @@ impl Scope<'_> {
             };
             bounds.push((*comparison, bound));
             if let (Some(value), Some(ast)) = (&value, default) {
-                let bound = (*comparison, to_f64(&bound), *span);
-                self.within((*value, ast.span), bound, &item.name);
+                let bound = to_f64(&bound);
+                self.within(*value, ast.span, *comparison, bound, *span, &item.name);
             }
         }
         Param {
@@ -40,8 +40,11 @@ impl Scope<'_> {
     /// Reports a default that breaks a bound.
     fn within(
         &mut self,
-        (value, at): (f64, Span),
-        (comparison, bound, bound_at): (Comparison, f64, Span),
+        value: f64,
+        at: Span,
+        comparison: Comparison,
+        bound: f64,
+        bound_at: Span,
         name: &Name,
     ) {
         if comparison.holds(&value, &bound) {
@@ -54,8 +57,8 @@ impl Scope<'_> {
         self.report(diagnostic);
     }
 
-    /// The default of a parameter: the number that is nearest to a literal, else what an expression is in `f64`. `None` after
-    /// an error.
+    /// The default of a parameter: the number nearest to a literal, else the value of an expression in `f64`. `None`
+    /// after an error.
     fn default(&mut self, ast: &Ast) -> Option<f64> {
         nearest(ast).or_else(|| self.evaluated(ast))
     }
@@ -79,7 +82,7 @@ impl Scope<'_> {
 
     /// The finite value of an expression of numbers in `f64`; `None` after an error.
     fn evaluated(&mut self, ast: &Ast) -> Option<f64> {
-        // What functions expand to is no part of the model.
+        // Expansions of functions are not part of the model.
         let before = std::mem::take(&mut self.expansion);
         self.expansion.inline = true;
         let term = self.term(ast, 0, Place::Constant);

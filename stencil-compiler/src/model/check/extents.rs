@@ -1,19 +1,19 @@
-//! How far down expressions go by the `let`s that they name, and what is too far.
+//! The extent of expressions through the `let`s that they name, and its limits.
 
 use super::limits;
 use crate::model::{Let, Term, TermKind};
 
-/// How far down an expression goes by the `let`s that it names.
+/// The extent of an expression through the `let`s that it names.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Extent {
     /// The longest chain of them.
     chain: u32,
-    /// How often what is in it is differentiated, one derivative inside of the other.
+    /// The number of nested derivatives.
     order: u32,
 }
 
 impl Extent {
-    /// Of each of some `let`s, of which the first have these.
+    /// Appends the extents of the `let`s that have none yet.
     pub(super) fn extend(extents: &mut Vec<Extent>, lets: &[Let]) {
         for named in lets.iter().skip(extents.len()) {
             let own = Extent::of(&named.value, extents);
@@ -22,7 +22,7 @@ impl Extent {
         }
     }
 
-    /// What goes too far down, and the way out.
+    /// The limit that is exceeded, and the way out.
     pub(super) fn problem(self) -> Option<(String, &'static str)> {
         if self.chain > limits::CHAIN {
             let message = format!(
@@ -37,7 +37,7 @@ impl Extent {
         (self.order > limits::ORDER).then_some((message, help))
     }
 
-    /// Of a term, whose `let`s have these.
+    /// The extent of a term, given those of its `let`s.
     pub(super) fn of(term: &Term, lets: &[Extent]) -> Self {
         let own = match &term.kind {
             TermKind::Let(at) => lets.get(*at).copied().unwrap_or_default(),
@@ -60,7 +60,7 @@ impl Extent {
     }
 }
 
-/// What of these terms, or of the `let`s below them, goes too far down.
+/// The limit that one of these terms, or a `let` below it, exceeds.
 pub(super) fn too_far_down<'t>(
     lets: &[Let],
     terms: impl Iterator<Item = &'t Term>,

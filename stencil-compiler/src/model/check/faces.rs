@@ -9,7 +9,7 @@ use crate::model::parse::ast::{Name, Setting, System};
 use crate::model::parse::{number, parse_str};
 use crate::model::{Averaged, Repair, RiemannSolver, Scheme, Splitting, Sweep, Variables};
 
-/// What may be reconstructed.
+/// The variables that may be reconstructed.
 const VARIABLES: &[(&str, Variables)] = &[
     ("conserved", Variables::Conserved),
     ("primitive", Variables::Primitive),
@@ -17,24 +17,24 @@ const VARIABLES: &[(&str, Variables)] = &[
     ("fluxes", Variables::Fluxes),
 ];
 
-/// How axes are swept.
+/// The orders in which axes are swept.
 const SWEEPS: &[(&str, Sweep)] = &[
     ("unsplit", Sweep::Unsplit),
     ("dimensional", Sweep::Dimensional),
     ("strang", Sweep::Strang),
 ];
 
-/// How what flows and all else are put together.
+/// The ways to combine fluxes and other terms.
 const SPLITTINGS: &[(&str, Splitting)] = &[
     ("unsplit", Splitting::Unsplit),
     ("godunov", Splitting::Godunov),
     ("strang", Splitting::Strang),
 ];
 
-/// What keeps ranges.
+/// The ways to keep ranges.
 const REPAIRS: &[(&str, Repair)] = &[("fluxes", Repair::Fluxes), ("none", Repair::Nothing)];
 
-/// Of which states the law is made linear at a face.
+/// The states at which the law is linearized at a face.
 const AVERAGES: &[(&str, Averaged)] = &[("faces", Averaged::Faces), ("cells", Averaged::Cells)];
 
 /// The setting of a solver that chooses between these.
@@ -131,15 +131,19 @@ fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: 
             None => unknown(value, "choice of states", &names, diagnostics),
         }
     }
-    let own = (solver.name, solver.parameter, solver.averages());
-    scheme.riemann_parameter = parameter(own, setting, diagnostics);
+    let (name, own) = (solver.name, solver.parameter);
+    scheme.riemann_parameter = parameter(name, own, solver.averages(), setting, diagnostics);
     let given = |kind: &str| system.wave_speeds.iter().any(|part| part.kind.text == kind);
     let missing: Vec<&str> = ["flow", "density", "pressure"]
         .into_iter()
         .filter(|kind| !given(kind))
         .collect();
     if solver.needs == Needs::Contact && !missing.is_empty() {
-        let message = format!("`{}` needs `{}`", solver.name, missing.join("` and `"));
+        let message = format!(
+            "`{}` needs `{}` in `waves`",
+            solver.name,
+            missing.join("`, `")
+        );
         let mut diagnostic = Diagnostic::new(Code::NeedsContact, choice.span, message);
         if let Some(waves) = system.waves {
             diagnostic = diagnostic.note_at(waves, "the waves are here");
@@ -152,10 +156,12 @@ fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: 
     }
 }
 
-/// `<fix = 0.1>` of what has this name, perhaps this parameter, and perhaps a choice of states; `None` where there is none, or
-/// after an error.
+/// `<fix = 0.1>` behind a name, which may have this parameter and a choice of states; `None` without it, or after an
+/// error.
 fn parameter(
-    (name, parameter, averages): (&str, Option<&Parameter>, bool),
+    name: &str,
+    parameter: Option<&Parameter>,
+    averages: bool,
     setting: &Setting,
     diagnostics: &mut Diagnostics,
 ) -> Option<Rational> {
@@ -203,7 +209,7 @@ fn reconstruction(scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diag
     scheme.reconstruct_parameter = None;
     if made.parameter.is_some() {
         scheme.reconstruct_parameter =
-            parameter((made.name, made.parameter, false), setting, diagnostics);
+            parameter(made.name, made.parameter, false, setting, diagnostics);
         return;
     }
     for (i, (key, value)) in setting.arguments.iter().enumerate() {
@@ -291,21 +297,21 @@ const ANY_LAW: &str =
 
 /// Reports settings that do not go together, at the one that asks for the others.
 pub(super) fn together(scheme: &Scheme, settings: &[Setting], diagnostics: &mut Diagnostics) {
-    let Some(misfit) = scheme.misfit() else {
+    let Some(conflict) = scheme.conflict() else {
         return;
     };
     let asks = settings.iter().find(|s| s.key.text == "reconstruct");
     let asks = asks.map(|setting| match &setting.variables {
-        Some(variables) if misfit.of_variables => variables.span,
+        Some(variables) if conflict.of_variables => variables.span,
         _ => setting.choice.span,
     });
-    let diagnostic = Diagnostic::new(misfit.code, asks.unwrap_or_default(), misfit.message);
-    diagnostics.push(diagnostic.help(misfit.help));
+    let diagnostic = Diagnostic::new(conflict.code, asks.unwrap_or_default(), conflict.message);
+    diagnostics.push(diagnostic.help(conflict.help));
 }
 
 impl Scheme {
     /// The scheme with another setting for fluxes, as the language has it: `riemann` and a solver, `reconstruct` and
-    /// what follows it, `sweep`, `source` or `repair`. `solvers` are those that the system declares.
+    /// its value, `sweep`, `source` or `repair`. `solvers` are those that the system declares.
     ///
     /// ```
     /// use stencil_compiler::model::Scheme;
@@ -318,8 +324,8 @@ impl Scheme {
     /// ```
     ///
     /// # Errors
-    /// Those of the language; places are of no use, since there is no declaration. Whether a system has what the
-    /// setting needs is not known here.
+    /// Those of the language, without useful places, since there is no declaration. It is not checked that a system has
+    /// the parts that the setting needs.
     pub fn with_fluxes(
         &self,
         key: &str,
@@ -331,7 +337,7 @@ impl Scheme {
             let diagnostic = Diagnostic::new(Code::Syntax, Span::default(), message);
             return Err(Diagnostics::from(diagnostic));
         }
-        // What goes with any reconstruction.
+        // Settings that go with any reconstruction.
         let others = match key {
             "reconstruct" => "riemann: roe; time: euler;",
             _ => "",
@@ -341,7 +347,7 @@ impl Scheme {
         let law = ANY_LAW.replace("waves {", &format!("{solvers} waves {{"));
         let read = |others: &str| parse_str(&format!("{law} {{ {others} {key}: {text}; }}"));
         let read = match (read(others), key) {
-            // What goes with reconstructed fluxes alone.
+            // Settings that go with reconstructed fluxes alone.
             (Err(error), "riemann") => read("reconstruct: weno5 in fluxes;").map_err(|_| error)?,
             (read, _) => read?,
         };
@@ -383,7 +389,7 @@ impl Scheme {
         Some(within(std::iter::once(text)))
     }
 
-    /// What is reconstructed, as it is written after a reconstruction; nothing for what goes without saying.
+    /// The reconstructed variables, as they are written after a reconstruction; empty for the default.
     pub(crate) fn variables_text(&self) -> String {
         match self.variables {
             Variables::Conserved => String::new(),
@@ -417,13 +423,13 @@ impl Scheme {
 }
 
 impl Parameter {
-    /// It and its value, as they are written, where there is one.
+    /// Its name and value as they are written; `None` without a value.
     fn text(&self, value: Option<&Rational>) -> Option<String> {
         Some(format!("{} = {}", self.name, number::print(value?)?))
     }
 }
 
-/// Settings in their brackets, where there are any.
+/// Settings in brackets; empty without settings.
 fn within(settings: impl Iterator<Item = String>) -> String {
     let settings: Vec<String> = settings.collect();
     match settings.is_empty() {
@@ -432,7 +438,7 @@ fn within(settings: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// What stands after `in`.
+/// Reads the name behind `in`.
 fn variables(system: &System, scheme: &mut Scheme, name: &Name, diagnostics: &mut Diagnostics) {
     let found = VARIABLES.iter().find(|(known, _)| *known == name.text);
     match found {

@@ -19,7 +19,7 @@ pub(super) struct Locals {
     pub(super) known: BTreeMap<String, Local>,
     /// The name of the function.
     pub(super) function: String,
-    /// Of the call, which its `let`s start with.
+    /// The prefix of the names of a call's `let`s.
     prefix: String,
     pub(super) iterations: u32,
 }
@@ -58,7 +58,7 @@ pub(super) fn define_all(scope: &mut Scope<'_>) {
     }
 }
 
-/// What stands for an argument while the function is checked: some `let` of its rank.
+/// A stand-in for an argument while the function is checked: a `let` of its rank.
 fn placeholder(expansion: &mut Expansion, name: &Name, rank: Rank) -> Term {
     let index = expansion.lets.len();
     expansion.lets.push(Let {
@@ -178,7 +178,7 @@ impl Terms<'_, '_> {
                     body,
                 } => {
                     let test = until.as_ref();
-                    self.repeat((index, *from..*to), *span, test, body)?;
+                    self.repeat(index, *from..*to, *span, test, body)?;
                 }
             }
         }
@@ -199,14 +199,15 @@ impl Terms<'_, '_> {
     }
 
     pub(super) fn declare(&mut self, name: &Name, value: Term, mutable: bool) -> Option<()> {
-        self.declare_within(name, (value, None), mutable)
+        self.declare_within(name, value, None, mutable)
     }
 
-    /// The same of what may come out of a loop.
+    /// The same for a value that may come out of a loop.
     pub(super) fn declare_within(
         &mut self,
         name: &Name,
-        (value, within): (Term, Option<Iterations>),
+        value: Term,
+        within: Option<Iterations>,
         mutable: bool,
     ) -> Option<()> {
         if let Some(problem) = names::local_problem(&name.text) {
@@ -237,7 +238,7 @@ impl Terms<'_, '_> {
         self.named_within(&name.text, value, None)
     }
 
-    /// The same of what comes out of a loop.
+    /// The same for a value that comes out of a loop.
     pub(super) fn named_within(
         &mut self,
         name: &str,

@@ -1,4 +1,4 @@
-//! `Model::check`: the invariants, whoever made the model.
+//! `Model::check`: the invariants of every model, however it was made.
 
 use std::collections::BTreeSet;
 
@@ -15,26 +15,27 @@ use crate::model::{
     HIGHEST, Model, Primitives, Range, Scheme, Symmetry, Term, TermKind, Variables, Waves, to_f64,
 };
 
-/// What is wrong, in words for the maker of the model.
+/// The error, in words for the maker of the model.
 pub(super) type Checked = Result<(), String>;
 
-/// What an expression may use beside numbers, parameters and time.
+/// The operands of an expression beside numbers, parameters and time.
 #[derive(Clone, Copy)]
 pub(super) enum Sees {
-    /// Fields, sources, derivatives and the first so many of the `let`s.
+    /// Fields, sources, derivatives and this many of the first `let`s.
     Lets(usize),
     /// Coordinates.
     Coordinates,
-    /// The states on both sides of a face, which see the first so many of the `let`s; and all of these up to another one.
+    /// The states on both sides of a face, which see this many of the first `let`s; and all `let`s up to another
+    /// number.
     Sides(usize, usize),
 }
 
 impl Model {
-    /// Checks names, indices, ranks, numbers and the schemes. What passes prints as source that
-    /// reads back as the same model.
+    /// Checks names, indices, ranks, numbers and the schemes. A model that passes prints as source that reads back as
+    /// the same model.
     ///
     /// # Errors
-    /// What is wrong, in words for the maker of the model.
+    /// The first error, in words for the maker of the model.
     pub fn check(&self) -> Checked {
         ensure((1..=3).contains(&self.dimension), || {
             format!("{} dimensions", self.dimension)
@@ -64,7 +65,7 @@ impl Model {
         self.check_equations()?;
         self.check_fluxes()?;
         self.check_solvers()?;
-        self.check_watched()?;
+        self.check_observables()?;
         self.check_schemes()
     }
 
@@ -199,8 +200,8 @@ impl Model {
             ensure(fits, || "weights that do not fit".to_string())?;
             at_faces.extend(average.weights.iter().flatten());
         }
-        let anew = self.at_face.iter().flat_map(|at_face| &at_face.anew);
-        at_faces.extend(anew.flat_map(|(variable, value)| [variable, value]));
+        let recomputed = self.at_face.iter().flat_map(|at_face| &at_face.recomputed);
+        at_faces.extend(recomputed.flat_map(|(variable, value)| [variable, value]));
         at_faces.extend(self.ranges.iter().map(|range| &range.of));
         let places: Vec<_> = self.ranges.iter().map(Range::place).collect();
         let flows = |range: &Range| match range.of.kind {
@@ -229,7 +230,7 @@ impl Model {
         wrong.map_or(Ok(()), Err)
     }
 
-    fn check_watched(&self) -> Checked {
+    fn check_observables(&self) -> Checked {
         let observables = self.observables.iter();
         let observables = observables.map(|o| (o.name.as_str(), &o.value, false));
         let speeds = self.speeds.iter();
@@ -286,7 +287,7 @@ impl Model {
             theta == scheme.theta && theta.is_some() == limiter.has_theta,
             || format!("a wrong parameter of the limiter `{}`", limiter.name),
         )?;
-        if let Some(problem) = scheme.misfit() {
+        if let Some(problem) = scheme.conflict() {
             return Err(problem.message);
         }
         let normal = Scheme::default();
@@ -351,7 +352,7 @@ impl Model {
 
     /// The rank that follows from the ranks of the parts.
     fn rank_of(&self, term: &Term, sees: Sees) -> Result<Rank, String> {
-        let words = |ranked: Ranked| ranked.map_err(|misfit| misfit.message);
+        let words = |ranked: Ranked| ranked.map_err(|mismatch| mismatch.message);
         match &term.kind {
             TermKind::Number(value) => check_number(value).map(|()| Rank::Scalar),
             TermKind::Field(i) => {
@@ -474,7 +475,7 @@ fn visible(term: &Term, sees: Sees) -> Checked {
     }
 }
 
-/// Has a term at most so many levels, as [`Term::depth`] counts them? Safe for any depth.
+/// Has a term at most this many levels, as [`Term::depth`] counts them? Safe for any depth.
 fn shallow(term: &Term, levels: u32) -> bool {
     let comparison = u32::from(matches!(term.kind, TermKind::If(..)));
     levels > 0
@@ -484,7 +485,7 @@ fn shallow(term: &Term, levels: u32) -> bool {
         })
 }
 
-/// A literal is what a literal can be: not negative, and a finite decimal.
+/// Checks that a literal can be written: not negative, and a finite decimal.
 fn check_number(value: &Rational) -> Checked {
     ensure(number::print(value).is_some(), || {
         format!("{value} is no literal: use `Neg` and `Div`")

@@ -1,5 +1,5 @@
-//! Loops of functions, which are unrolled. One that ends by a test goes through all iterations, of which those after the test has
-//! held change nothing: the bits are those of stopping.
+//! Loops of functions, which are unrolled. One that ends by a test goes through all iterations, and those after the
+//! test has held change nothing: the bits are those of stopping.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,11 +12,11 @@ use crate::diag::{Code, Diagnostic, Span};
 use crate::model::parse::ast::{Ast, Name, Statement};
 use crate::model::{Iterations, Let, Model, Term, Variables};
 
-/// Local names and what they were.
+/// Local names and their former values.
 type Values = BTreeMap<String, Term>;
 
-/// What a body assigns to, in the loops inside of it, too. Values do not tell: functions of Rust have one place for all that
-/// is in them, and what is assigned may be what was there.
+/// The names that a body assigns to, also in the loops inside of it. Values do not tell: functions of Rust have one
+/// place for all values of a name, and an assigned value may equal the former one.
 fn assigns<'s>(body: &'s [Statement], found: &mut BTreeSet<&'s str>) {
     for statement in body {
         match statement {
@@ -30,10 +30,11 @@ fn assigns<'s>(body: &'s [Statement], found: &mut BTreeSet<&'s str>) {
 }
 
 impl Terms<'_, '_> {
-    /// Goes through a loop; the index is a number, and what the body declares ends with it.
+    /// Unrolls a loop; the index is a number, and names that the body declares end with it.
     pub(super) fn repeat(
         &mut self,
-        (index, range): (&Name, Range<i64>),
+        index: &Name,
+        range: Range<i64>,
         span: Span,
         until: Option<&Ast>,
         body: &[Statement],
@@ -55,13 +56,13 @@ impl Terms<'_, '_> {
             self.declare(index, Term::integer(i128::from(i), index.span), false)?;
             self.run(body)?;
             if let Some(test) = until {
-                held = Some(self.tested(test, held, (&before, &assigned))?);
+                held = Some(self.tested(test, held, &before, &assigned)?);
             }
             let outside = |name: &String| before.contains_key(name);
             self.locals.known.retain(|name, _| outside(name));
         }
         match held {
-            Some(held) => self.unless_held(&held, (&start, &assigned), most),
+            Some(held) => self.unless_held(&held, &start, &assigned, most),
             None => Some(()),
         }
     }
@@ -85,8 +86,8 @@ impl Terms<'_, '_> {
         values.collect()
     }
 
-    /// The names of before that are among the assigned ones, with what they are now.
-    fn changed(&self, (before, assigned): (&Values, &BTreeSet<&str>)) -> Vec<(String, Term)> {
+    /// The former names that are among the assigned ones, with their present values.
+    fn changed(&self, before: &Values, assigned: &BTreeSet<&str>) -> Vec<(String, Term)> {
         let names = before.keys().filter(|name| assigned.contains(&name[..]));
         let now = names.filter_map(|name| {
             let local = self.locals.known.get(name)?;
@@ -95,19 +96,20 @@ impl Terms<'_, '_> {
         now.collect()
     }
 
-    /// One if the test of a loop holds now or has held before, else zero. If it has, what the iteration
-    /// assigned is what it was.
+    /// One if the test of a loop holds now or has held before, else zero. If it has, the assigned names keep their
+    /// former values.
     fn tested(
         &mut self,
         test: &Ast,
         held: Option<Term>,
-        (before, assigned): (&Values, &BTreeSet<&str>),
+        before: &Values,
+        assigned: &BTreeSet<&str>,
     ) -> Option<Term> {
         let now = self.truth(test)?;
         let Some(held) = held else {
             return self.named_within("held", now, None);
         };
-        for (name, value) in self.changed((before, assigned)) {
+        for (name, value) in self.changed(before, assigned) {
             let old = self.scope.repeated(before.get(&name)?, value.span)?;
             let held = self.scope.repeated(&held, test.span)?;
             self.replace(&name, Term::choice(held, old, value), None)?;
@@ -116,11 +118,12 @@ impl Terms<'_, '_> {
         self.named_within("held", Term::choice(held, one, now), None)
     }
 
-    /// What a loop assigned is no number where its test never held.
+    /// Makes the values that a loop assigned NaN if its test never held.
     fn unless_held(
         &mut self,
         held: &Term,
-        (start, assigned): (&Values, &BTreeSet<&str>),
+        start: &Values,
+        assigned: &BTreeSet<&str>,
         most: u64,
     ) -> Option<()> {
         let components = self.scope.components;
@@ -128,7 +131,7 @@ impl Terms<'_, '_> {
             function: self.locals.function.clone(),
             most: u32::try_from(most).ok()?,
         };
-        for (name, value) in self.changed((start, assigned)) {
+        for (name, value) in self.changed(start, assigned) {
             let held = self.scope.repeated(held, value.span)?;
             let lost = Term::no_number(value.rank, components, value.span);
             let value = Term::choice(held, value, lost);
@@ -147,8 +150,8 @@ impl Terms<'_, '_> {
 }
 
 impl Model {
-    /// The loops whose tests the scheme needs to hold, in words: ``the loop of `root` in 20 iterations``; empty where there
-    /// is none.
+    /// The loops whose tests the scheme needs to hold, in words: ``the loop of `root` in 20 iterations``; empty without
+    /// any.
     pub fn iterations_text(&self) -> String {
         let (lets, loops) = self.loops();
         let found = loops.iter().filter_map(|at| lets[*at].within.as_ref());
@@ -161,7 +164,7 @@ impl Model {
         all.join(" or ")
     }
 
-    /// All `let`s that the scheme has, and which of those that it needs come out of loops with tests.
+    /// All `let`s that the scheme has, and the indices of those it needs that come out of loops with tests.
     pub(super) fn loops(&self) -> (Cow<'_, [Let]>, Vec<usize>) {
         let mut seen = BTreeSet::new();
         let solver = self.declared_solver(&self.scheme);
@@ -172,7 +175,7 @@ impl Model {
         let solved = solver.iter().flat_map(|solver| &solver.values);
         let all = self.evaluated().into_iter();
         for term in all.chain(solved.map(|line| &line.value)) {
-            term.visit((&lets, &mut seen), &mut |_| {});
+            term.visit(&lets, &mut seen, &mut |_| {});
         }
         let of_loop = |at: &usize| lets.get(*at).is_some_and(|named| named.within.is_some());
         let found = seen.into_iter().filter(of_loop).collect();
@@ -189,8 +192,8 @@ impl Model {
         if self.repairs() {
             all.extend(self.ranges.iter().map(|range| &range.of));
         }
-        let anew = self.at_face.iter().flat_map(|at_face| &at_face.anew);
-        all.extend(anew.map(|(_, value)| value));
+        let recomputed = self.at_face.iter().flat_map(|at_face| &at_face.recomputed);
+        all.extend(recomputed.map(|(_, value)| value));
         let solver = self.solver(&self.scheme);
         let averages = solver.is_some_and(|s| matches!(s.needs, Needs::Average | Needs::All));
         if let Some(average) = self.average.as_ref().filter(|_| averages) {

@@ -1,12 +1,13 @@
-//! What makes a [`Model`](super::Model) valid: names, ranks, and one equation a field.
+//! The checks of a [`Model`](super::Model): names, ranks, and one equation a field.
 //!
-//! `resolve` checks what was written and answers in the user's places; `Model::check` checks a
-//! model however it was made.
+//! `resolve` checks a declaration and reports errors in the user's places; `Model::check` checks a model however it was
+//! made.
 
 mod at_face;
 mod build;
 pub(super) mod calls;
 mod conditions;
+mod conflicts;
 mod conserved;
 mod constants;
 mod extents;
@@ -14,8 +15,8 @@ mod faces;
 mod functions;
 mod invariants;
 mod loops;
-mod misfits;
 pub(super) mod names;
+mod observables;
 mod primitives;
 mod ranges;
 mod ranks;
@@ -28,7 +29,6 @@ mod terms;
 #[cfg(test)]
 mod tests;
 mod tolerances;
-mod watched;
 mod widths;
 
 pub(super) use build::PI;
@@ -55,7 +55,7 @@ pub fn functions() -> Vec<&'static str> {
 /// The convergence orders of the central differences.
 pub const ORDERS: &[u32] = &[2, 4, 6, 8, 10];
 
-/// Bounds on what is accepted, so that recursion over a model is safe.
+/// Bounds on the size of a model, so that recursion over it is safe.
 pub(super) mod limits {
     /// Brackets in brackets.
     pub(in crate::model) const NESTING: u32 = 200;
@@ -69,7 +69,7 @@ pub(super) mod limits {
     pub(in crate::model) const ORDER: u32 = 16;
     /// `let`s that functions may expand to.
     pub(in crate::model) const HIDDEN: usize = 4096;
-    /// Calls of functions, those inside of functions counted each time.
+    /// Calls of functions, with nested ones counted each time.
     pub(in crate::model) const CALLS: usize = 4096;
     /// Operations that the values of sources may repeat.
     pub(in crate::model) const REPEATED: usize = 20_000;

@@ -1,7 +1,7 @@
-//! Which names may be declared.
+//! Names that may be declared.
 //!
-//! Names go into generated C, device and Rust source unchanged, so no word of these languages and
-//! nothing that they reserve can be a name.
+//! Names go into generated C, device and Rust source unchanged, so words that these languages use or reserve cannot be
+//! names.
 
 /// Longest name, in characters.
 const LONGEST: usize = 60;
@@ -35,11 +35,11 @@ const RUST: &str = "Self abstract as async await become box core crate dyn f16 f
     i32 i64 i128 impl isize loop macro match mod move mut priv pub ref self str super trait type u8 u16 \
     u32 u64 u128 unsafe unsized use usize yield";
 
-/// What to do about a name that cannot be used.
+/// The way out of an error about a name.
 pub(in crate::model) const WAY_OUT: &str =
     "choose another name: ASCII letters, digits and single underscores, no word of Rust or C";
 
-/// Why `name` cannot name a field, parameter, `let` or system.
+/// The reason why `name` cannot name a field, parameter, `let` or system.
 pub(in crate::model) fn problem(name: &str) -> Option<String> {
     let is_in = |words: &str| words.split_whitespace().any(|word| word == name);
     if let Some(problem) = function_problem(name) {
@@ -56,19 +56,19 @@ pub(in crate::model) fn problem(name: &str) -> Option<String> {
     None
 }
 
-/// Why `name` cannot be a local name of a function, which no generated source shows.
+/// The reason why `name` cannot be a local name of a function, which no generated source shows.
 pub(in crate::model) fn local_problem(name: &str) -> Option<String> {
     shape_problem(name).or_else(|| word_problem(name))
 }
 
-/// Why `name` cannot name a function, which no generated source shows.
+/// The reason why `name` cannot name a function, which no generated source shows.
 pub(in crate::model) fn function_problem(name: &str) -> Option<String> {
     let coordinate = COORDINATES.split_whitespace().any(|word| word == name);
     let word = coordinate.then(|| format!("`{name}` is a word of the language"));
     word.or_else(|| local_problem(name))
 }
 
-/// Whether `name` is a word or a function of the language.
+/// Is `name` a word or a function of the language?
 fn word_problem(name: &str) -> Option<String> {
     let word = KEYWORDS.split_whitespace().any(|word| word == name);
     let function = crate::catalogue::Function::find(name).is_some()
@@ -76,8 +76,8 @@ fn word_problem(name: &str) -> Option<String> {
     (word || function).then(|| format!("`{name}` is a word of the language"))
 }
 
-/// The part of a name that stays when a number is put behind it: with any number from 1 on this is a plain identifier, whatever
-/// `name` is.
+/// The part of a name that stays when a number is appended: with any number from 1 on this is a plain identifier,
+/// whatever `name` is.
 pub(super) fn stem(name: &str) -> String {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric());
     let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
@@ -89,7 +89,7 @@ pub(super) fn stem(name: &str) -> String {
     }
 }
 
-/// Why `name` is no plain identifier of all the languages concerned.
+/// The reason why `name` is not a plain identifier of all the languages concerned.
 pub(in crate::model) fn shape_problem(name: &str) -> Option<String> {
     if name.starts_with("r#") {
         return Some("names are plain words, without `r#`".to_string());

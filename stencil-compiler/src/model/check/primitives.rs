@@ -1,4 +1,4 @@
-//! Primitive and averaged variables: which they are, and that all that is conserved follows from them.
+//! Primitive and averaged variables: their list, and the check that all conserved fields follow from them.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::diag::{Code, Diagnostic, Span};
 use crate::model::parse::ast::{System, VariableItem, VariablesBlock};
 use crate::model::{Average, FromPrimitives, Let, Model, Primitives, Term, TermKind};
 
-/// A block of variables, and what it is called.
+/// A block of variables, and its name.
 #[derive(Clone, Copy)]
 struct Block<'a> {
     /// The word that it begins with.
@@ -22,7 +22,7 @@ struct Block<'a> {
     span: Span,
 }
 
-/// The primitives: nothing where there are none; the outer `None` after an error.
+/// The primitives: an inner `None` without a declaration, an outer `None` after an error.
 pub(super) fn resolve<'a>(scope: &mut Scope<'a>, system: &'a System) -> Option<Option<Primitives>> {
     let Some(VariablesBlock { span, items }) = &system.primitive else {
         return Some(None);
@@ -55,7 +55,7 @@ pub(super) fn average<'a>(scope: &mut Scope<'a>, system: &'a System) -> Option<O
     Some(Some(Average { of, weights }))
 }
 
-/// How much a variable weighs in its mean, if the block says it.
+/// The weight of a variable in its mean, if the block gives it.
 fn weight<'a>(scope: &mut Scope<'a>, item: &'a VariableItem) -> Option<Term> {
     let weight = scope.term(item.weight.as_ref()?, item.at, Place::System)?;
     if weight.rank != Rank::Scalar {
@@ -72,7 +72,7 @@ fn weight<'a>(scope: &mut Scope<'a>, item: &'a VariableItem) -> Option<Term> {
     Some(weight)
 }
 
-/// What a block says; `None` after an error.
+/// The variables of a block; `None` after an error.
 fn variables<'a>(
     scope: &mut Scope<'a>,
     system: &'a System,
@@ -92,20 +92,20 @@ fn variables<'a>(
         .into_iter()
         .filter_map(|item| variable(scope, block, item))
         .collect();
-    // What a wrong one would have been is not known.
+    // The right variable is unknown in place of a wrong one.
     let complete = scope.errors() == errors;
     let mut conserved: Vec<FromPrimitives> = Vec::new();
     for item in follow {
-        let followed = followed(scope, (system, block), item);
+        let followed = followed(scope, system, block, item);
         if let Some(followed) = &followed
             && complete
         {
-            only_variables(scope, (system, block), &variables, followed);
+            only_variables(scope, system, block, &variables, followed);
         }
         conserved.extend(followed);
     }
     if complete && scope.errors() == errors {
-        without_way_back(scope, (system, block), &variables, &conserved);
+        without_way_back(scope, system, block, &variables, &conserved);
     }
     conserved.sort_by_key(|followed| followed.field);
     let found = Primitives {
@@ -116,7 +116,7 @@ fn variables<'a>(
     (scope.errors() == errors).then_some(found)
 }
 
-/// Reports names that stand twice, as variables or as what follows.
+/// Reports names that are given twice, as variables or as conserved fields.
 fn repeated(scope: &mut Scope<'_>, block: Block<'_>) {
     let one = block.one;
     for (i, item) in block.items.iter().enumerate() {
@@ -166,10 +166,11 @@ fn variable(scope: &mut Scope<'_>, block: Block<'_>, item: &VariableItem) -> Opt
     None
 }
 
-/// A conserved field and what it is equal to.
+/// A conserved field and its value.
 fn followed<'a>(
     scope: &mut Scope<'a>,
-    (system, block): (&'a System, Block<'a>),
+    system: &'a System,
+    block: Block<'a>,
     item: &'a VariableItem,
 ) -> Option<FromPrimitives> {
     let value = item.value.as_ref();
@@ -203,7 +204,8 @@ fn is_shared(system: &System, block: Block<'_>, name: &str) -> bool {
 /// Reports conserved fields that a value is made of, other than by the variables.
 fn only_variables(
     scope: &mut Scope<'_>,
-    (system, block): (&System, Block<'_>),
+    system: &System,
+    block: Block<'_>,
     variables: &[Term],
     followed: &FromPrimitives,
 ) {
@@ -235,13 +237,14 @@ pub(super) fn beside_primitives(
     variables: &[Term],
     is_free: &dyn Fn(usize) -> bool,
 ) -> Option<(usize, Span)> {
-    beside_but(term, (lets, &mut BTreeSet::new()), variables, is_free)
+    beside_but(term, lets, &mut BTreeSet::new(), variables, is_free)
 }
 
-/// The same without the `let`s that were seen.
+/// The same without the `let`s that were visited.
 fn beside_but(
     term: &Term,
-    (lets, seen): (&[Let], &mut BTreeSet<usize>),
+    lets: &[Let],
+    seen: &mut BTreeSet<usize>,
     variables: &[Term],
     is_free: &dyn Fn(usize) -> bool,
 ) -> Option<(usize, Span)> {
@@ -252,21 +255,22 @@ fn beside_but(
         TermKind::Field(field) => (!is_free(*field)).then_some((*field, term.span)),
         TermKind::Let(at) => {
             let named = lets.get(*at).filter(|_| seen.insert(*at));
-            let found = named
-                .and_then(|named| beside_but(&named.value, (lets, &mut *seen), variables, is_free));
+            let found =
+                named.and_then(|named| beside_but(&named.value, lets, seen, variables, is_free));
             found.map(|(field, _)| (field, term.span))
         }
         _ => {
             let mut parts = term.parts().into_iter();
-            parts.find_map(|part| beside_but(part, (lets, &mut *seen), variables, is_free))
+            parts.find_map(|part| beside_but(part, lets, seen, variables, is_free))
         }
     }
 }
 
-/// Reports what is conserved and neither a variable nor follows.
+/// Reports conserved fields that neither are variables nor follow from them.
 fn without_way_back(
     scope: &mut Scope<'_>,
-    (system, block): (&System, Block<'_>),
+    system: &System,
+    block: Block<'_>,
     variables: &[Term],
     conserved: &[FromPrimitives],
 ) {
@@ -291,7 +295,7 @@ fn an(words: &str) -> String {
 }
 
 impl Model {
-    /// What is wrong with primitives or averaged variables, in words for the maker of the model.
+    /// The error in primitives or averaged variables, in words for the maker of the model.
     pub(super) fn wrong_primitives(&self, primitives: &Primitives) -> Option<String> {
         let (variables, conserved) = (&primitives.variables, &primitives.conserved);
         let is_variable = |field: usize| variables.iter().any(|v| v.kind == TermKind::Field(field));

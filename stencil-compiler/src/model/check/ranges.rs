@@ -1,4 +1,4 @@
-//! Ranges: where conserved fields, and what is made of them, have to stay.
+//! Ranges, which conserved fields and functions of them have to keep.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ pub(super) fn resolve<'a>(scope: &mut Scope<'a>, system: &'a System) -> Option<V
 }
 
 impl Range {
-    /// What it is of: fields in their order, then `let`s.
+    /// The sort key of its subject: fields in their order, then `let`s.
     pub(super) fn place(&self) -> Option<(usize, usize)> {
         match self.of.kind {
             TermKind::Field(field) => Some((0, field)),
@@ -30,10 +30,11 @@ impl Range {
 }
 
 impl Term {
-    /// Its parts and those of the `let`s that it names, each of which once; itself first.
+    /// Visits its parts and those of the `let`s that it names, each once; itself first.
     pub(in crate::model) fn visit(
         &self,
-        (lets, seen): (&[Let], &mut BTreeSet<usize>),
+        lets: &[Let],
+        seen: &mut BTreeSet<usize>,
         see: &mut impl FnMut(&Term),
     ) {
         see(self);
@@ -41,10 +42,10 @@ impl Term {
             && let Some(named) = lets.get(at)
             && seen.insert(at)
         {
-            named.value.visit((lets, &mut *seen), see);
+            named.value.visit(lets, seen, see);
         }
         for part in self.parts() {
-            part.visit((lets, &mut *seen), see);
+            part.visit(lets, seen, see);
         }
     }
 }
@@ -77,8 +78,8 @@ fn range(scope: &mut Scope<'_>, system: &System, item: &RangeItem) -> Option<Ran
             at_faces(scope, "what has a range", &of);
             let conserved = |field: usize| system.fields.get(field).is_some_and(|f| f.conserved);
             let (mut found, mut other) = (false, None);
-            let lets = (&scope.expansion.lets[..], &mut BTreeSet::new());
-            of.visit(lets, &mut |part| match part.kind {
+            let lets = &scope.expansion.lets;
+            of.visit(lets, &mut BTreeSet::new(), &mut |part| match part.kind {
                 TermKind::Field(field) if conserved(field) => found = true,
                 TermKind::Field(_) => other = Some("a field that is not conserved"),
                 TermKind::Time => other = Some("the time"),

@@ -1,18 +1,18 @@
-//! The rules of ranks, one place for what is written and for what is built by hand.
+//! The rules of ranks, for declarations and for models built by hand.
 
 use crate::catalogue::{Function, Rank};
 use crate::diag::Code;
 
-/// Why operands do not fit.
-pub(super) struct Misfit {
+/// The reason why operands do not fit.
+pub(super) struct Mismatch {
     pub(super) code: Code,
     pub(super) message: String,
     pub(super) help: Option<String>,
 }
 
-impl Misfit {
+impl Mismatch {
     fn rank(message: String, help: &str) -> Self {
-        Misfit {
+        Mismatch {
             code: Code::RankMismatch,
             message,
             help: (!help.is_empty()).then(|| help.to_string()),
@@ -21,9 +21,9 @@ impl Misfit {
 }
 
 /// The rank of a result.
-pub(super) type Ranked = Result<Rank, Misfit>;
+pub(super) type Ranked = Result<Rank, Mismatch>;
 
-/// What to write to get from one rank to another.
+/// The way to get from one rank to another.
 pub(super) fn way(from: Rank, to: Rank) -> &'static str {
     match (from, to) {
         (Rank::Tensor, Rank::Vector) => "`dot(u, grad(u))` or `div(..)` makes a vector of a tensor",
@@ -45,7 +45,7 @@ pub(super) fn sum(a: Rank, b: Rank, verb: &str) -> Ranked {
     }
     let (higher, lower) = (a.max(b), a.min(b));
     let message = format!("cannot {verb} a {} and a {}", a.name(), b.name());
-    Err(Misfit::rank(message, way(higher, lower)))
+    Err(Mismatch::rank(message, way(higher, lower)))
 }
 
 /// `a * b`
@@ -55,7 +55,7 @@ pub(super) fn product(a: Rank, b: Rank) -> Ranked {
         (Rank::Vector | Rank::Tensor, Rank::Vector | Rank::Tensor) => {
             let message = format!("`*` of a {} and a {}", a.name(), b.name());
             let help = "write `dot(a, b)`, `outer(a, b)` or `cross(a, b)`";
-            Err(Misfit::rank(message, help))
+            Err(Mismatch::rank(message, help))
         }
     }
 }
@@ -66,7 +66,7 @@ pub(super) fn quotient(a: Rank, b: Rank) -> Ranked {
         Rank::Scalar => Ok(a),
         Rank::Vector | Rank::Tensor => {
             let message = format!("cannot divide by a {}", b.name());
-            Err(Misfit::rank(message, ""))
+            Err(Mismatch::rank(message, ""))
         }
     }
 }
@@ -77,7 +77,7 @@ pub(super) fn power(a: Rank) -> Ranked {
         Rank::Scalar => Ok(a),
         Rank::Vector | Rank::Tensor => {
             let message = format!("cannot take a power of a {}", a.name());
-            Err(Misfit::rank(message, "write `dot(u, u)` for a square"))
+            Err(Mismatch::rank(message, "write `dot(u, u)` for a square"))
         }
     }
 }
@@ -96,7 +96,7 @@ pub(super) fn stack(entries: &[Rank], dimension: usize, components: usize) -> Ra
                 format!("a stack has one entry for each component of its vectors: {components}"),
             ),
         };
-        return Err(Misfit {
+        return Err(Mismatch {
             code: Code::WrongDimension,
             message,
             help: Some(help),
@@ -105,11 +105,11 @@ pub(super) fn stack(entries: &[Rank], dimension: usize, components: usize) -> Ra
     match entries.split_first() {
         Some((first, rest)) if rest.iter().all(|r| r == first) && *first != Rank::Tensor => {
             Rank::from_indices(first.indices() + 1)
-                .ok_or_else(|| Misfit::rank("a stack of tensors".to_string(), ""))
+                .ok_or_else(|| Mismatch::rank("a stack of tensors".to_string(), ""))
         }
         _ => {
             let message = "the entries are neither all scalars nor all vectors".to_string();
-            Err(Misfit::rank(message, ""))
+            Err(Mismatch::rank(message, ""))
         }
     }
 }
@@ -117,7 +117,7 @@ pub(super) fn stack(entries: &[Rank], dimension: usize, components: usize) -> Ra
 /// `u.x` with as many letters as `axes`.
 pub(super) fn component(of: Rank, axes: usize) -> Ranked {
     if of == Rank::Scalar || of.indices() != axes {
-        return Err(Misfit {
+        return Err(Mismatch {
             code: Code::NoSuchComponent,
             message: format!("a {} has no such component", of.name()),
             help: match of {
@@ -135,14 +135,14 @@ pub(super) fn call(function: Function, arguments: &[Rank], components: usize) ->
     let name = function.name();
     if arguments.len() != function.arity() {
         let (expected, found) = (function.arity(), arguments.len());
-        return Err(Misfit {
+        return Err(Mismatch {
             code: Code::ArgumentCount,
             message: format!("`{name}` takes {expected} argument(s), found {found}"),
             help: Some(format!("write {}", usage(name, expected))),
         });
     }
     if function.is_in_three() && components != 3 {
-        return Err(Misfit {
+        return Err(Mismatch {
             code: Code::WrongDimension,
             message: format!("`{name}` is defined in 3d, and this system is in {components}d"),
             help: Some(
@@ -155,7 +155,7 @@ pub(super) fn call(function: Function, arguments: &[Rank], components: usize) ->
     result.ok_or_else(|| {
         let found: Vec<&str> = arguments.iter().map(|rank| rank.name()).collect();
         let message = format!("`{name}` of a {}", found.join(" and a "));
-        Misfit::rank(message, function.wants())
+        Mismatch::rank(message, function.wants())
     })
 }
 

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use super::scope::{Meaning, Scope};
 use super::terms::Place;
 use super::{
-    at_face, conserved, functions, limits, names, primitives, ranges, ranks, riemann, scheme,
-    watched, widths,
+    at_face, conserved, functions, limits, names, observables, primitives, ranges, ranks, riemann,
+    scheme, widths,
 };
 use crate::catalogue::Rank;
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
-use crate::model::parse::Asked;
+use crate::model::parse::Request;
 use crate::model::parse::ast::{Ast, FieldItem, LetItem, Name, SourceItem, System};
 use crate::model::{Comparison, Equation, Field, Let, Model, Source, Symmetry, Term, TermKind};
 
@@ -18,21 +18,21 @@ use crate::model::{Comparison, Equation, Field, Let, Model, Source, Symmetry, Te
 /// number of dimensions takes the one that is asked for.
 pub(in crate::model) fn model(
     system: &System,
-    asked: Asked<'_>,
+    request: Request<'_>,
     diagnostics: &mut Diagnostics,
 ) -> Option<Model> {
     if let Some(problem) = names::problem(&system.name.text) {
         diagnostics.push(Diagnostic::new(Code::BadName, system.name.span, problem));
     }
-    let schemes = scheme::resolve(system, asked.schemes, diagnostics);
-    let (dimension, generic) = dimension(system, asked.dimension, diagnostics)?;
+    let schemes = scheme::resolve(system, request.schemes, diagnostics);
+    let (dimension, generic) = dimension(system, request.dimension, diagnostics)?;
     let components = widths::components(system, dimension, diagnostics);
     let fields: Option<Vec<Field>> = system
         .fields
         .iter()
         .map(|item| field(item, components, diagnostics))
         .collect();
-    let mut scope = Scope::new(system, (dimension, components), diagnostics);
+    let mut scope = Scope::new(system, dimension, components, diagnostics);
     let params = system.params.iter().map(|p| scope.param(p)).collect();
     functions::define_all(&mut scope);
     let sources = scope.sources(system);
@@ -48,8 +48,8 @@ pub(in crate::model) fn model(
     let average = primitives::average(&mut scope, system);
     let ranges = ranges::resolve(&mut scope, system);
     let waves = conserved::waves(&mut scope, system);
-    let observables = watched::observables(&mut scope, system);
-    let speeds = watched::speeds(&mut scope, system);
+    let observables = observables::observables(&mut scope, system);
+    let speeds = observables::speeds(&mut scope, system);
     let law = fluxes.as_ref().zip(primitives.as_ref());
     let law = law.map(|(fluxes, primitives)| riemann::Law {
         fluxes,
@@ -149,7 +149,7 @@ fn field(item: &FieldItem, components: usize, diagnostics: &mut Diagnostics) -> 
 }
 
 impl Comparison {
-    /// Whether it is true of two numbers.
+    /// Does it hold for two numbers?
     pub fn holds<T: PartialOrd>(self, left: &T, right: &T) -> bool {
         match self {
             Comparison::Less => left < right,
@@ -161,7 +161,7 @@ impl Comparison {
 }
 
 impl<'a> Scope<'a> {
-    /// The typed expression of an item, which sees what is above position `at`.
+    /// The typed expression of an item, which sees the items above position `at`.
     pub(super) fn term(&mut self, ast: &Ast, at: usize, place: Place) -> Option<Term> {
         let term = super::terms::Terms::new(self, at, place).term(ast)?;
         if term.depth() <= limits::DEPTH {
@@ -196,8 +196,8 @@ impl<'a> Scope<'a> {
         all
     }
 
-    /// The index of the `let` with this value. Where that is a call, which is a `let` since there were so many before, it is the
-    /// one that has the name.
+    /// The index of the `let` with this value. A call has become a `let` since there were `before` of them, which gets
+    /// the name.
     fn named(&mut self, item: &LetItem, value: Term, before: usize) -> usize {
         let (name, span) = (item.name.text.clone(), item.name.span);
         let lets = &mut self.expansion.lets;
@@ -287,7 +287,7 @@ impl<'a> Scope<'a> {
         found.into_values().map(|(_, equation)| equation).collect()
     }
 
-    /// The equations of fields that flow and do nothing else.
+    /// The equations of fields that have a flux and nothing else.
     fn only_flowing(
         &mut self,
         system: &System,

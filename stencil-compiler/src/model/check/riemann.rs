@@ -34,7 +34,7 @@ pub(super) fn solvers<'a>(
     (scope.errors() == errors).then_some(all)
 }
 
-/// Reports what has the name of a word of solvers.
+/// Reports names that are words of solvers.
 fn words_are_free(scope: &mut Scope<'_>) {
     for word in WORDS {
         if let Some((_, declared)) = scope.names.get(word).copied() {
@@ -43,7 +43,7 @@ fn words_are_free(scope: &mut Scope<'_>) {
     }
 }
 
-/// What has a meaning in solvers only.
+/// Words with a meaning in solvers only.
 pub(super) const WORDS: [&str; 3] = ["below", "above", "normal"];
 
 fn taken(word: &str, span: Span) -> Diagnostic {
@@ -104,7 +104,7 @@ fn solver<'a>(
         return None;
     }
     if let Some(law) = law.filter(|law| !law.fluxes.is_empty() && scope.errors() == errors) {
-        complete(scope, law, (item, &solver));
+        complete(scope, law, item, &solver);
     }
     (scope.errors() == errors).then_some(solver)
 }
@@ -142,8 +142,8 @@ fn solved(scope: &mut Scope<'_>, line: &SolvedItem, value: Term) -> Option<Solve
     Some(Solved { of, value, span })
 }
 
-/// Reports what a solver gives twice, and what it does not give or should not.
-fn complete(scope: &mut Scope<'_>, law: Law<'_>, (item, solver): (&SolverItem, &RiemannSolver)) {
+/// Reports values that a solver gives twice, lacks, or should not give.
+fn complete(scope: &mut Scope<'_>, law: Law<'_>, item: &SolverItem, solver: &RiemannSolver) {
     if let Some((span, message, help)) = repeated(item, solver.gives) {
         scope.report(Diagnostic::new(Code::BadSolver, span, message).help(help));
         return;
@@ -168,7 +168,7 @@ fn complete(scope: &mut Scope<'_>, law: Law<'_>, (item, solver): (&SolverItem, &
     }
 }
 
-/// What is wrong with the lines of a solver by themselves, where it is, and the way out.
+/// The error in the lines of a solver by themselves, its place, and the way out.
 fn repeated(item: &SolverItem, gives: Gives) -> Option<(Span, String, &'static str)> {
     for (i, line) in item.values.iter().enumerate() {
         let name = &line.name.text;
@@ -189,7 +189,7 @@ fn repeated(item: &SolverItem, gives: Gives) -> Option<(Span, String, &'static s
     None
 }
 
-/// What flows in a system.
+/// The conservation law of a system.
 #[derive(Clone, Copy)]
 pub(super) struct Law<'l> {
     pub(super) fluxes: &'l [Flux],
@@ -197,7 +197,7 @@ pub(super) struct Law<'l> {
 }
 
 impl Law<'_> {
-    /// What a solver has to give, and what that is called: all that is primitive, or all that is conserved, and for a state
+    /// The terms that a solver has to give, and their name: all primitives, or all conserved fields, and for a state
     /// the other fields of which fluxes are made.
     fn needed(&self, solver: &RiemannSolver, lets: &[Let]) -> (Vec<TermKind>, &'static str) {
         let given = |kind: &TermKind| solver.values.iter().any(|line| line.of.kind == *kind);
@@ -215,7 +215,7 @@ impl Law<'_> {
         let follow = primitives.iter().flat_map(|p| &p.conserved);
         let values = self.fluxes.iter().map(|flux| &flux.value);
         for value in values.chain(follow.map(|followed| &followed.value)) {
-            reads(value, (lets, &mut seen), &needed, &mut read);
+            reads(value, lets, &mut seen, &needed, &mut read);
         }
         let flows = |field: &usize| self.fluxes.iter().any(|flux| flux.field == *field);
         let follows = |field: &usize| {
@@ -230,10 +230,11 @@ impl Law<'_> {
     }
 }
 
-/// The fields that a term is made of beside what is given, without those of `let`s that were seen.
+/// The fields that a term is made of in addition to the given ones, without those of `let`s that were visited.
 fn reads(
     term: &Term,
-    (lets, seen): (&[Let], &mut BTreeSet<usize>),
+    lets: &[Let],
+    seen: &mut BTreeSet<usize>,
     given: &[TermKind],
     found: &mut BTreeSet<usize>,
 ) {
@@ -248,13 +249,13 @@ fn reads(
             if let Some(named) = lets.get(*at)
                 && seen.insert(*at)
             {
-                reads(&named.value, (lets, &mut *seen), given, found);
+                reads(&named.value, lets, seen, given, found);
             }
         }
         _ => {}
     }
     for part in term.parts() {
-        reads(part, (lets, &mut *seen), given, found);
+        reads(part, lets, seen, given, found);
     }
 }
 
@@ -284,7 +285,7 @@ impl Terms<'_, '_> {
             return None;
         }
         let value = self.local_value(item.value.as_ref()?)?;
-        self.declare_within(&item.name, (value, item.within.clone()), false)
+        self.declare_within(&item.name, value, item.within.clone(), false)
     }
 
     /// The side of a face that an expression is, if it is one.
@@ -330,7 +331,7 @@ impl Terms<'_, '_> {
         (self.scope.errors() == errors).then_some((kind, rank))
     }
 
-    /// `flux(below.m)`: what flows of a conserved field along the normal in the state on a side, written out.
+    /// `flux(below.m)`: the flux of a conserved field along the normal in the state on a side, written out.
     pub(super) fn flux_of_side(&mut self, arguments: &[Ast], span: Span) -> Typed {
         let of = match arguments {
             [
@@ -403,7 +404,7 @@ impl Terms<'_, '_> {
     }
 }
 
-/// What is made of fields, made of those on a side of a face.
+/// A function of fields, with fields replaced by those on a side of a face.
 fn seen_on(side: Side, of: &Term, lets: &[Let]) -> Term {
     match of.kind {
         TermKind::Let(_) if of.is_uniform(lets) => of.clone(),
@@ -419,7 +420,7 @@ impl Term {
     /// Is it made of numbers, parameters and the time alone?
     pub(super) fn is_uniform(&self, lets: &[Let]) -> bool {
         let mut found = BTreeSet::new();
-        reads(self, (lets, &mut BTreeSet::new()), &[], &mut found);
+        reads(self, lets, &mut BTreeSet::new(), &[], &mut found);
         found.is_empty() && beside_faces(self, lets).is_none()
     }
 }
@@ -460,7 +461,7 @@ impl Model {
         Ok(())
     }
 
-    /// The rank of what stands behind a side.
+    /// The rank of the name behind a side.
     pub(super) fn rank_on_side(&self, of: &Term) -> Result<Rank, String> {
         let named = matches!(of.kind, TermKind::Field(_) | TermKind::Let(_));
         ensure(named && beside_faces(of, &self.lets).is_none(), || {

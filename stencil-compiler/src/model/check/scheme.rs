@@ -24,15 +24,15 @@ pub(in crate::model) const SETTINGS: &[&str] = &[
     "repair",
 ];
 
-/// The limiter where none is chosen, or none is needed.
+/// The limiter if none is chosen, or none is needed.
 pub(super) const LIMITER: &str = limiters::MC.name;
 
-/// The Riemann solvers where none is chosen and no speeds of waves are declared, the first one that what follows from the fluxes
-/// suffices for: the speeds of all waves, bounds of them, or nothing.
+/// The Riemann solvers if none is chosen and no speeds of waves are declared. The first one counts for which the
+/// derived speeds suffice: those of all waves, bounds of them, or none.
 const BY_DERIVED: [&str; 3] = [riemann::ROE.name, riemann::HLLE.name, riemann::FORCE.name];
 
 impl Arith {
-    /// All, by their names in the language.
+    /// All choices, by their names in the language.
     pub const ALL: &[(&str, Arith)] = &[
         ("collected", Arith::Collected),
         ("as_written", Arith::AsWritten),
@@ -48,7 +48,7 @@ impl Arith {
 }
 
 impl Mixed {
-    /// All, by their names in the language.
+    /// All choices, by their names in the language.
     pub const ALL: &[(&str, Mixed)] = &[
         ("bidiagonal", Mixed::Bidiagonal),
         ("product", Mixed::Product),
@@ -138,7 +138,7 @@ impl Model {
     }
 }
 
-/// The scheme that is asked for, or the first one, and the others; `None` after an error. Where one is asked for, others that are
+/// The requested scheme, or the first one, and the others; `None` after an error. If one is requested, others that are
 /// wrong are left out.
 pub(super) fn resolve(
     system: &System,
@@ -187,10 +187,10 @@ fn twice(item: &SchemeItem, earlier: &[SchemeItem], diagnostics: &mut Diagnostic
     }
 }
 
-/// What a scheme has where it says nothing else.
+/// The settings of a scheme by default.
 fn start(system: &System) -> Scheme {
     let known = system.waves.is_some() || system.fluxes.is_empty();
-    // Which one is found out once there is a model.
+    // The solver is chosen once there is a model.
     let riemann = (!known).then(String::new);
     let scheme = Scheme::default();
     // Ranges are kept by Euler steps.

@@ -1,4 +1,4 @@
-//! The names of a system and what was found out about them.
+//! The names of a system and the facts that were found about them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::diag::{Code, Diagnostic, Diagnostics, Span, nearest};
 use crate::model::parse::ast::{FunctionItem, LetItem, Name, System};
 use crate::model::{Flux, Iterations, Let, Term, TermKind, foreign};
 
-/// What a name stands for. A rank is missing after an error in the declaration.
+/// The meaning of a name. A rank is missing after an error in the declaration.
 #[derive(Clone, Copy)]
 pub(super) enum Meaning {
     Field(usize, Option<Rank>),
@@ -54,42 +54,42 @@ pub(super) struct Expansion {
     /// Nodes that were repeated because they were written out in place.
     repeated: usize,
     calls: usize,
-    /// Of each of the first `let`s.
+    /// The extents of the first `let`s.
     extents: Vec<Extent>,
     /// Was it reported that there is too much? Nothing is expanded any more then.
     pub(super) full: bool,
 }
 
-/// What a `let` is made of.
+/// The operands of a `let`.
 #[derive(Clone, Copy, Default)]
-struct MadeOf {
+struct Operands {
     place: bool,
     /// Fields or sources.
     fields: bool,
 }
 
-/// The names of a system and what was found out about them.
+/// The names of a system and the facts that were found about them.
 pub(super) struct Scope<'a> {
     /// The name of the system; `None` for a formula.
     system: Option<&'a str>,
     pub(super) dimension: usize,
-    /// Of a vector.
+    /// The number of components of a vector.
     pub(super) components: usize,
     pub(super) names: BTreeMap<&'a str, (Meaning, Span)>,
-    /// Where each `let` is defined, as a position among the tokens.
+    /// The place at which each `let` is defined, as a position among the tokens.
     pub(super) let_at: Vec<usize>,
     let_items: Vec<&'a LetItem>,
-    /// What they are made of.
-    made_of: Vec<MadeOf>,
+    /// The operands of the `let`s.
+    operands: Vec<Operands>,
     /// The values of `let`s written out, for sources; `None` after an error.
     pub(super) written_out: BTreeMap<usize, Option<Term>>,
-    /// What flows, once that is known.
+    /// The fluxes, once they are known.
     pub(super) fluxes: Vec<Flux>,
     /// The `let`s so far: where they are in the model, and their ranks; `None` after an error.
     pub(super) let_meaning: Vec<Option<(usize, Rank)>>,
     pub(super) functions: Vec<Known<'a>>,
     pub(super) expansion: Expansion,
-    /// How deep the recursion over expressions and functions is.
+    /// The depth of the recursion over expressions and functions.
     pub(super) level: u32,
     diagnostics: &'a mut Diagnostics,
 }
@@ -97,7 +97,8 @@ pub(super) struct Scope<'a> {
 impl<'a> Scope<'a> {
     pub(super) fn new(
         system: &'a System,
-        (dimension, components): (usize, usize),
+        dimension: usize,
+        components: usize,
         diagnostics: &'a mut Diagnostics,
     ) -> Self {
         let mut scope = Scope::empty(Some(&system.name.text), dimension, diagnostics);
@@ -124,7 +125,7 @@ impl<'a> Scope<'a> {
         for item in &system.observables {
             scope.declare(&item.name, Meaning::Observable);
         }
-        scope.find_what_lets_are_made_of();
+        scope.find_operands();
         scope
     }
 
@@ -148,7 +149,7 @@ impl<'a> Scope<'a> {
             names: BTreeMap::new(),
             let_at: Vec::new(),
             let_items: Vec::new(),
-            made_of: Vec::new(),
+            operands: Vec::new(),
             written_out: BTreeMap::new(),
             fluxes: Vec::new(),
             let_meaning: Vec::new(),
@@ -200,25 +201,25 @@ impl<'a> Scope<'a> {
 
     /// Does a `let` depend on the place and on no field, so that it is for sources only?
     pub(super) fn is_local(&self, index: usize) -> bool {
-        let made = self.made_of.get(index).copied().unwrap_or_default();
+        let made = self.operands.get(index).copied().unwrap_or_default();
         made.place && !made.fields
     }
 
     /// Is a `let` made of fields or of sources?
     pub(super) fn is_of_fields(&self, index: usize) -> bool {
-        self.made_of.get(index).is_some_and(|made| made.fields)
+        self.operands.get(index).is_some_and(|made| made.fields)
     }
 
-    /// Finds what each `let` is made of, by itself or by others above it.
-    fn find_what_lets_are_made_of(&mut self) {
+    /// Finds the operands of each `let`, direct ones and those of others above it.
+    fn find_operands(&mut self) {
         for (index, item) in self.let_items.iter().enumerate() {
-            let mut made = MadeOf::default();
+            let mut made = Operands::default();
             let mut see = |name: &str| {
                 match self.names.get(name) {
                     None => made.place |= ["x", "y", "z"].contains(&name),
                     Some((Meaning::Field(..) | Meaning::Source(..), _)) => made.fields = true,
                     Some((Meaning::Let(other), _)) if *other < index => {
-                        let other = self.made_of[*other];
+                        let other = self.operands[*other];
                         made.place |= other.place;
                         made.fields |= other.fields;
                     }
@@ -229,7 +230,7 @@ impl<'a> Scope<'a> {
             if let Some(value) = &item.value {
                 value.names(&mut see);
             }
-            self.made_of.push(made);
+            self.operands.push(made);
         }
     }
 
@@ -247,7 +248,7 @@ impl<'a> Scope<'a> {
         value
     }
 
-    /// Where a `let` is defined, as a position among the tokens.
+    /// The place at which a `let` is defined, as a position among the tokens.
     pub(super) fn let_at(&self, index: usize) -> usize {
         self.let_at.get(index).copied().unwrap_or(0)
     }
@@ -357,13 +358,13 @@ impl<'a> Scope<'a> {
         self.expansion.lets.split_off(own)
     }
 
-    /// A term that may be repeated for nothing: the term itself if it is a leaf, else a new `let`
-    /// of the model. Where everything is written out in place, the term as it is.
+    /// A term that may be repeated at no cost: the term itself if it is a leaf, else a new `let` of the model. If
+    /// everything is written out in place, the term as it is.
     pub(super) fn shared(&mut self, base: &str, term: Term) -> Option<Term> {
         self.shared_within(base, term, None)
     }
 
-    /// The same of what comes out of a loop.
+    /// The same for a value that comes out of a loop.
     pub(super) fn shared_within(
         &mut self,
         base: &str,
@@ -389,7 +390,7 @@ impl<'a> Scope<'a> {
         Some(Term::of(TermKind::Let(index), rank, span))
     }
 
-    /// A copy of what [`Scope::shared`] gave.
+    /// A copy of a result of [`Scope::shared`].
     pub(super) fn repeated(&mut self, term: &Term, span: Span) -> Option<Term> {
         if !term.is_leaf() {
             self.expansion.repeated += term.size();

@@ -1,5 +1,5 @@
-//! Slopes of fields that have one value at faces: where equations of what is conserved have them, and that they stand there
-//! times what has a value at faces.
+//! Slopes of fields that have one value at faces: their places in equations of conserved fields, and the check that
+//! each is multiplied by a factor with a value at faces.
 
 use std::collections::BTreeMap;
 
@@ -9,21 +9,21 @@ use crate::catalogue::Function;
 use crate::diag::{Code, Diagnostic, Span};
 use crate::model::{AtFace, Equation, Let, Model, Term, TermKind};
 
-/// Summands beyond which `let`s stay whole: those of a chain of sums may be as many as the paths through it.
+/// Summands beyond which `let`s stay whole: a chain of sums may have as many as the paths through it.
 const MOST_PARTS: usize = 1000;
 
 /// Knows which terms hold derivatives of shared fields.
 pub(crate) struct Slopes<'a> {
     at_face: &'a AtFace,
     lets: &'a [Let],
-    /// Of each `let`: is it made of shared fields, and does it hold a derivative of what is?
+    /// For each `let`: is it made of shared fields, and does it hold a derivative of them?
     known: Vec<[bool; 2]>,
 }
 
 /// The summands of a right-hand side, each with a sign: true for minus.
 #[derive(Default)]
 pub(crate) struct Parts<'t> {
-    /// Those with derivatives of shared fields.
+    /// The summands with derivatives of shared fields.
     pub(crate) products: Vec<&'t Term>,
     signs: Vec<bool>,
     rest: Vec<(&'t Term, bool)>,
@@ -42,7 +42,7 @@ impl<'t> Parts<'t> {
             .zip(self.signs.iter().copied())
     }
 
-    /// What remains without them; nothing where that is nothing.
+    /// The remainder without them; `None` if it is empty.
     pub(crate) fn rest(&self) -> Option<Term> {
         let mut rest = self.rest.iter();
         let (first, negative) = rest.next()?;
@@ -61,13 +61,13 @@ impl<'t> Parts<'t> {
     }
 }
 
-/// Why a slope cannot be integrated through faces.
+/// The reason why a slope cannot be integrated through faces.
 pub(crate) enum Refused {
     /// Another derivative than the first, or of more than the field.
     Other(Span),
     /// It is not a factor of a product.
     Product(Span),
-    /// What it is multiplied by has no value at faces.
+    /// Its factor has no value at faces.
     Factor(&'static str, Span),
 }
 
@@ -123,7 +123,7 @@ impl<'a> Slopes<'a> {
         }
     }
 
-    /// Does it hold a derivative of what is made of shared fields?
+    /// Does it hold a derivative of a function of shared fields?
     fn holds(&self, term: &Term) -> bool {
         let parts = || term.parts().into_iter();
         match &term.kind {
@@ -178,7 +178,7 @@ impl<'a> Slopes<'a> {
         }
     }
 
-    /// How many slopes are multiplied in each summand of a term: none or one; `known` are those of `let`s.
+    /// The number of slopes multiplied in each summand of a term: none or one; `known` are those of `let`s.
     fn degree(&self, term: &Term, known: &mut BTreeMap<usize, u32>) -> Result<u32, Refused> {
         if !self.holds(term) {
             return match beside_faces(term, self.lets) {
@@ -195,7 +195,7 @@ impl<'a> Slopes<'a> {
             return Ok(degree);
         }
         if let TermKind::If(_, parts) = &term.kind {
-            // What is compared is looked at where the slope stands, too.
+            // Compared terms are evaluated where the slope is, too.
             for compared in &parts[..2] {
                 if self.degree(compared, known)? > 0 {
                     return Err(Refused::Product(term.span));
@@ -250,7 +250,7 @@ impl<'a> Slopes<'a> {
 }
 
 impl Model {
-    /// What an equation has beside products with slopes that are integrated through faces.
+    /// The terms of an equation without products with slopes that are integrated through faces.
     pub(crate) fn rest_of(&self, equation: &Equation) -> Term {
         let at_face = self.at_face.as_ref();
         let at_face = at_face.filter(|_| self.flux_of(equation.field).is_some());

@@ -4,14 +4,14 @@ use num_traits::Zero;
 
 use super::functions::Locals;
 use super::limits;
-use super::ranks::{self, Misfit};
+use super::ranks::{self, Mismatch};
 use super::scope::{Meaning, Scope};
 use crate::catalogue::{Function, Rank};
 use crate::diag::{Code, Diagnostic, Span};
 use crate::model::parse::ast::{Ast, AstKind, Binary, Name};
 use crate::model::{Term, TermKind};
 
-/// Where an expression stands, which decides what it may use.
+/// The place of an expression, which decides its allowed operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// A `let`, an equation, an observable or a speed.
@@ -148,18 +148,18 @@ impl<'s, 'a> Terms<'s, 'a> {
         None
     }
 
-    /// All of them, all errors reported.
+    /// Resolves all terms and reports all errors.
     pub(super) fn terms(&mut self, asts: &[Ast]) -> Option<Vec<Term>> {
         let found: Vec<Option<Term>> = asts.iter().map(|ast| self.term(ast)).collect();
         found.into_iter().collect()
     }
 
-    pub(super) fn ranked(&mut self, outcome: Result<Rank, Misfit>, span: Span) -> Option<Rank> {
+    pub(super) fn ranked(&mut self, outcome: Result<Rank, Mismatch>, span: Span) -> Option<Rank> {
         match outcome {
             Ok(rank) => Some(rank),
-            Err(misfit) => {
-                let diagnostic = Diagnostic::new(misfit.code, span, misfit.message);
-                self.scope.report(diagnostic.help_if(misfit.help));
+            Err(mismatch) => {
+                let diagnostic = Diagnostic::new(mismatch.code, span, mismatch.message);
+                self.scope.report(diagnostic.help_if(mismatch.help));
                 None
             }
         }
@@ -288,7 +288,7 @@ impl<'s, 'a> Terms<'s, 'a> {
         }
     }
 
-    /// Reports `epsilon` in what is evaluated in double precision, whatever the precision of a run.
+    /// Reports `epsilon` in an expression that is evaluated in double precision, whatever the precision of a run.
     fn no_precision<T>(&mut self, span: Span) -> Option<T> {
         let message =
             "`epsilon` is of the precision of a run, and this is evaluated in `f64` for any";
@@ -434,7 +434,7 @@ impl<'s, 'a> Terms<'s, 'a> {
     }
 }
 
-/// The place of a letter among so many axes.
+/// The index of an axis with this letter.
 fn letter(letter: char, axes: usize) -> Option<usize> {
     "xyz".chars().take(axes).position(|axis| axis == letter)
 }
@@ -444,7 +444,7 @@ fn is_function(name: &str) -> bool {
     Function::find(name).is_some() || super::calls::WRITTEN_OUT.contains(&name)
 }
 
-/// Whether a term is the literal zero, with or without signs.
+/// Is a term the literal zero, with or without signs?
 pub(super) fn is_zero(term: &Term) -> bool {
     let mut term = term;
     while let TermKind::Neg(inner) = &term.kind {

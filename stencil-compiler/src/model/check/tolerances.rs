@@ -41,9 +41,9 @@ impl fmt::Display for TooFine {
 }
 
 impl Model {
-    /// The tests of loops which the scheme needs to hold, and which in this precision and with these parameters hold for
-    /// exact results alone: all ways to meet them compare the size of something with less of a value than half of what is
-    /// between it and the next number.
+    /// The tests of loops which the scheme needs to hold, and which in this precision and with these parameters hold
+    /// for exact results alone: in each way to meet them, a size has to be less than half of the distance from a value
+    /// to the next number.
     pub fn too_fine(&self, precision: Precision, params: &[f64]) -> Vec<TooFine> {
         let (lets, loops) = self.loops();
         let tests = Tests {
@@ -66,7 +66,7 @@ impl Model {
                 continue;
             };
             let test = tests.last(&parts[1]);
-            let Some(tolerance) = tests.hopeless(test).flatten() else {
+            let Some(tolerance) = tests.never_holds(test).flatten() else {
                 continue;
             };
             let key = (within.clone(), test.span);
@@ -81,7 +81,7 @@ impl Model {
     }
 }
 
-/// Tests of loops, with what they are made of.
+/// Tests of loops, with the terms that they are made of.
 struct Tests<'a> {
     lets: &'a [Let],
     params: &'a [f64],
@@ -101,7 +101,7 @@ impl<'a> Tests<'a> {
         term
     }
 
-    /// The test of the last iteration: what comes behind `if 0 < held { 1 } else ..`.
+    /// The test of the last iteration: the term behind `if 0 < held { 1 } else ..`.
     fn last(&self, held: &'a Term) -> &'a Term {
         let held = self.written_out(held);
         match &held.kind {
@@ -114,9 +114,9 @@ impl<'a> Tests<'a> {
         }
     }
 
-    /// Is a truth, which is one or zero, never one but for exact results? With the largest tolerance that is too small, if
-    /// there is one.
-    fn hopeless(&self, truth: &'a Term) -> Option<Option<f64>> {
+    /// Is a truth, which is one or zero, never one except for exact results? Returns the largest tolerance that is too
+    /// small, if there is one.
+    fn never_holds(&self, truth: &'a Term) -> Option<Option<f64>> {
         if is(truth, 0.0) {
             return Some(None);
         }
@@ -125,15 +125,15 @@ impl<'a> Tests<'a> {
         };
         let [left, right, then, otherwise] = &**parts;
         let never = match is(left, 0.0) && matches!(right.kind, TermKind::If(..)) {
-            true => self.hopeless(right),
+            true => self.never_holds(right),
             false if *relation == Relation::Equal => None,
             false => self.too_small(left, right).map(Some),
         };
         let larger = |a: Option<f64>, b: Option<f64>| a.into_iter().chain(b).reduce(f64::max);
-        let otherwise = self.hopeless(otherwise)?;
+        let otherwise = self.never_holds(otherwise)?;
         match never {
             Some(tolerance) => Some(larger(tolerance, otherwise)),
-            None => Some(larger(self.hopeless(then)?, otherwise)),
+            None => Some(larger(self.never_holds(then)?, otherwise)),
         }
     }
 
@@ -169,7 +169,7 @@ impl<'a> Tests<'a> {
         }
     }
 
-    /// The value of what is the same everywhere and at all times.
+    /// The value of a term that is the same everywhere and at all times.
     fn number(&self, term: &'a Term, depth: u32) -> Option<f64> {
         let depth = depth.checked_sub(1)?;
         let one = |term: &'a Term| self.number(term, depth);

@@ -7,8 +7,8 @@ use crate::expr::{Builder, Expr, Op, Ref};
 use crate::model::parse::number;
 use crate::model::{Relation, Term, TermKind};
 
-/// The components of a pointwise term, row by row; nothing if it is none. Atoms are the parameters,
-/// the three coordinates after `params` of them, and the time.
+/// The components of a pointwise term, row by row; empty if it is not pointwise. Atoms are the parameters, the three
+/// coordinates after `params` of them, and the time.
 pub(super) fn lower(term: &Term, params: usize) -> Vec<Expr<usize>> {
     let mut lowering = Lowering {
         builder: Builder::new(),

@@ -42,8 +42,8 @@ pub struct Scratch {
 }
 
 impl Formula {
-    /// Reads a formula over `names`; where a name stands in the list is where its value stands in
-    /// [`Formula::eval`]. A name in the list hides a word of the language.
+    /// Reads a formula over `names`; [`Formula::eval`] takes their values in the same order. A name in the list hides a
+    /// word of the language.
     ///
     /// # Errors
     /// All errors of the text, with places in it: line from 1, column from 0.
@@ -101,7 +101,7 @@ impl Formula {
         &self.expr
     }
 
-    /// Whether its value depends on the value of a name.
+    /// Does its value depend on the value of a name?
     pub fn uses(&self, name: &str) -> bool {
         let mut atoms = self.expr.atoms();
         atoms.any(|atom| self.names.get(*atom).is_some_and(|n| n == name))
@@ -144,8 +144,8 @@ impl Formula {
     }
 }
 
-/// The value that a declaration gives to a source: one formula for each component, row by row,
-/// over the names of [`source_names`]. `None` if it gives none or there is no such source.
+/// The value that a declaration gives to a source: one formula for each component, row by row, over the names of
+/// [`source_names`]. `None` if it has no value or there is no such source.
 ///
 /// ```
 /// use stencil_compiler::model::{formula, parse::parse_str};
@@ -171,7 +171,7 @@ pub fn of_source(model: &Model, source: usize) -> Option<Vec<Formula>> {
     Some(exprs.into_iter().map(formula).collect())
 }
 
-/// What the values of a model's sources depend on: its parameters, `x`, `y`, `z` and `t`.
+/// The arguments of a model's source values: its parameters, `x`, `y`, `z` and `t`.
 pub fn source_names(model: &Model) -> Vec<String> {
     let params = model.params.iter().map(|p| p.name.clone());
     params
@@ -187,7 +187,7 @@ pub(super) fn value(term: &Term) -> Option<f64> {
     Formula { names, expr }.as_constant()
 }
 
-/// Reports a formula that is no scalar.
+/// Reports a formula that is not a scalar.
 pub(super) fn no_scalar(rank: Rank, span: Span) -> Diagnostic {
     let message = format!("a formula is a number, and this is a {}", rank.name());
     Diagnostic::new(Code::RankMismatch, span, message).help("write one formula for each component")

@@ -1,18 +1,18 @@
-//! The syntax tree: what was written, names not resolved.
+//! The syntax tree: the declaration with names not resolved.
 
 use crate::catalogue::Rank;
 use crate::diag::Span;
 use crate::expr::Rational;
 use crate::model::{Comparison, Gives, Iterations, Symmetry};
 
-/// A name and where it is.
+/// A name and its place.
 #[derive(Clone, Debug)]
 pub(in crate::model) struct Name {
     pub(in crate::model) text: String,
     pub(in crate::model) span: Span,
 }
 
-/// What stands after `in`.
+/// The text after `in`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::model) struct Written {
     /// The number in `2d`; `None` for `nd`.
@@ -22,7 +22,7 @@ pub(in crate::model) struct Written {
     pub(in crate::model) span: Span,
 }
 
-/// All of one source.
+/// All items of one source.
 #[derive(Debug)]
 pub(in crate::model) struct System {
     pub(in crate::model) name: Name,
@@ -83,7 +83,7 @@ impl System {
 /// The text of a type.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::model) struct Width {
-    /// With `<3>`, so that its vectors have three components.
+    /// Is it written with `<3>`, so that its vectors have three components?
     pub(in crate::model) three: bool,
     pub(in crate::model) span: Span,
 }
@@ -117,7 +117,7 @@ pub(in crate::model) struct SourceItem {
     pub(in crate::model) width: Width,
     pub(in crate::model) unit: Option<String>,
     pub(in crate::model) value: Option<Ast>,
-    /// Position among the tokens, to tell what is above what.
+    /// Position among the tokens, which decides the items above it.
     pub(in crate::model) at: usize,
 }
 
@@ -127,7 +127,7 @@ pub(in crate::model) struct FunctionItem {
     pub(in crate::model) name: Name,
     /// `None` after an error in the head or the body.
     pub(in crate::model) meaning: Option<Function>,
-    /// Position among the tokens, to tell what is above what.
+    /// Position among the tokens, which decides the items above it.
     pub(in crate::model) at: usize,
 }
 
@@ -160,7 +160,7 @@ pub(in crate::model) enum Statement {
         to: i64,
         /// The bounds.
         span: Span,
-        /// What ends the loop once it holds.
+        /// The condition that ends the loop.
         until: Option<Ast>,
         body: Vec<Statement>,
     },
@@ -174,7 +174,7 @@ pub(in crate::model) struct LetItem {
     pub(in crate::model) value: Option<Ast>,
     /// The loop that it comes out of, where functions are written out.
     pub(in crate::model) within: Option<Iterations>,
-    /// Position among the tokens, to tell what is above what.
+    /// Position among the tokens, which decides the items above it.
     pub(in crate::model) at: usize,
 }
 
@@ -192,7 +192,7 @@ pub(in crate::model) struct EquationItem {
     /// `None` after an error.
     pub(in crate::model) rhs: Option<Ast>,
     pub(in crate::model) span: Span,
-    /// Position among the tokens, to tell what is above what.
+    /// Position among the tokens, which decides the items above it.
     pub(in crate::model) at: usize,
 }
 
@@ -203,14 +203,14 @@ pub(in crate::model) struct FluxItem {
     /// `None` after an error.
     pub(in crate::model) value: Option<Ast>,
     pub(in crate::model) span: Span,
-    /// Position among the tokens, to tell what is above what.
+    /// Position among the tokens, which decides the items above it.
     pub(in crate::model) at: usize,
 }
 
-/// `primitive { .. }`, `face { .. }` or `average { .. }`: variables from which follows what is conserved.
+/// `primitive { .. }`, `face { .. }` or `average { .. }`: variables from which the conserved fields follow.
 #[derive(Debug)]
 pub(in crate::model) struct VariablesBlock {
-    /// Where it begins.
+    /// The beginning of the block.
     pub(in crate::model) span: Span,
     pub(in crate::model) items: Vec<VariableItem>,
 }
@@ -219,12 +219,12 @@ pub(in crate::model) struct VariablesBlock {
 #[derive(Debug)]
 pub(in crate::model) struct VariableItem {
     pub(in crate::model) name: Name,
-    /// How a conserved field follows; `None` for a variable.
+    /// The value of a conserved field; `None` for a variable.
     pub(in crate::model) value: Option<Ast>,
-    /// How much a variable weighs in its mean, or which value of both sides it takes.
+    /// The weight of a variable in its mean, or the choice of its shared value.
     pub(in crate::model) weight: Option<Ast>,
     pub(in crate::model) span: Span,
-    /// Position among the tokens, to tell what is above what.
+    /// Position among the tokens, which decides the items above it.
     pub(in crate::model) at: usize,
 }
 
@@ -234,7 +234,7 @@ pub(in crate::model) struct SolverItem {
     pub(in crate::model) name: Name,
     /// Its `let`s.
     pub(in crate::model) lets: Vec<LetItem>,
-    /// What it gives of fields and `let`s: their values, or fluxes.
+    /// The fields and `let`s that it gives, by their values or fluxes.
     pub(in crate::model) values: Vec<SolvedItem>,
     /// Was it read to its end?
     pub(in crate::model) whole: bool,
@@ -247,7 +247,7 @@ pub(in crate::model) struct SolvedItem {
     pub(in crate::model) gives: Gives,
     pub(in crate::model) value: Ast,
     pub(in crate::model) span: Span,
-    /// Position among the tokens, to tell what is above what.
+    /// Position among the tokens, which decides the items above it.
     pub(in crate::model) at: usize,
 }
 
@@ -258,7 +258,7 @@ pub(in crate::model) struct ObserveItem {
     pub(in crate::model) reduction: Name,
     /// `None` after an error.
     pub(in crate::model) value: Option<Ast>,
-    /// Position among the tokens, to tell what is above what.
+    /// Position among the tokens, which decides the items above it.
     pub(in crate::model) at: usize,
 }
 
@@ -267,7 +267,7 @@ pub(in crate::model) struct ObserveItem {
 pub(in crate::model) struct SpeedItem {
     pub(in crate::model) kind: Name,
     pub(in crate::model) value: Ast,
-    /// Position among the tokens, to tell what is above what.
+    /// Position among the tokens, which decides the items above it.
     pub(in crate::model) at: usize,
 }
 
@@ -361,7 +361,7 @@ impl Binary {
         self.precedence() <= Binary::Less.precedence()
     }
 
-    /// How tightly it binds.
+    /// Its precedence.
     pub(in crate::model) fn precedence(self) -> u32 {
         match self {
             Binary::Or => 1,

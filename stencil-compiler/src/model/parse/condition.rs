@@ -5,7 +5,7 @@ use super::expression::{inner, node};
 use super::tokens::{Cursor, Parsed};
 use crate::diag::{Code, Diagnostic};
 
-/// The operators of two characters; they are looked for before those of one.
+/// The operators of two characters, which are tried before those of one.
 const PAIRS: &[([char; 2], Binary)] = &[
     (['|', '|'], Binary::Or),
     (['&', '&'], Binary::And),

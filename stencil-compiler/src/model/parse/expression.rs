@@ -10,26 +10,26 @@ use crate::expr::Rational;
 use crate::model::HIGHEST;
 use crate::model::check::{functions, limits};
 
-/// Reads an expression and says what is wrong if another operand follows it.
+/// Reads an expression and reports an operand that follows it.
 pub(super) fn whole(cursor: &mut Cursor) -> Parsed<Ast> {
     inner(cursor, 0)
 }
 
-/// How tightly a sign binds, and `!`.
+/// The precedence of a sign and of `!`.
 const PREFIX: u32 = 6;
 
 /// An operator that waits for its right operand.
 #[derive(Clone, Copy)]
 enum Waiting {
-    /// A sign and where it is.
+    /// A sign and its place.
     Neg(Span),
-    /// A `!` and where it is.
+    /// A `!` and its place.
     Not(Span),
     Binary(Binary),
 }
 
 impl Waiting {
-    /// How tightly it binds.
+    /// Its precedence.
     fn precedence(self) -> u32 {
         match self {
             Waiting::Binary(operator) => operator.precedence(),
@@ -126,21 +126,21 @@ fn apply(cursor: &mut Cursor, operator: Waiting, operands: &mut Vec<Ast>) -> Par
     Ok(())
 }
 
-/// The end of an expression: what must not follow is another operand.
+/// Ends an expression: no other operand may follow.
 fn end(cursor: &mut Cursor, ast: Option<Ast>, nesting: u32) -> Parsed<Ast> {
     let Some(ast) = ast else {
         return Err(cursor.expected("an expression"));
     };
     let operand = match cursor.peek() {
-        // They join bounds and loops to what these are of, and bounds to each other.
+        // These words join bounds and loops to expressions, and bounds to each other.
         Kind::Word(word) => !["where", "and", "within"].contains(&word.as_str()),
         Kind::Number(_) | Kind::Open('(' | '[', _) => true,
         _ => false,
     };
     // On a new line it is rather the next item, and a `;` is missing.
     if operand && (nesting > 0 || cursor.span().start.line == ast.span.end.line) {
-        if let Some(function) = last_function(&ast) {
-            return Err(without_parentheses(cursor, function));
+        if let Some((function, span)) = last_function(&ast) {
+            return Err(without_parentheses(cursor, function, span));
         }
         let message = format!("expected an operator before {}", cursor.found());
         let span = ast.span.join(cursor.span());
@@ -166,7 +166,7 @@ fn last_function(ast: &Ast) -> Option<(&str, Span)> {
 }
 
 /// Reports a function with its argument beside it: `grad q`.
-fn without_parentheses(cursor: &mut Cursor, (function, span): (&str, Span)) -> Reported {
+fn without_parentheses(cursor: &mut Cursor, function: &str, span: Span) -> Reported {
     let message = format!("`{function}` without parentheses");
     let argument = match cursor.peek() {
         Kind::Word(text) | Kind::Number(text) => text.as_str(),
@@ -290,7 +290,7 @@ fn number_atom(cursor: &mut Cursor) -> Parsed<Ast> {
         return Err(cursor.report(diagnostic));
     };
     let text = text.clone();
-    // A bad number stands where a number may stand: what follows it is still read.
+    // A bad number has the place of a number, so the text after it is still read.
     let kind = match number::real(&text) {
         Some(value) => AstKind::Real(value),
         None => literal(cursor, &text).map_or(AstKind::Wrong, AstKind::Number),
@@ -299,7 +299,7 @@ fn number_atom(cursor: &mut Cursor) -> Parsed<Ast> {
     node(cursor, kind, span, 0)
 }
 
-/// What starts with a word: a name, a call or a derivative.
+/// An expression that starts with a word: a name, a call or a derivative.
 fn named(cursor: &mut Cursor, nesting: u32) -> Parsed<Ast> {
     let (text, span) = cursor.expect_name("a name")?;
     if cursor.eat_open('(') {
@@ -320,7 +320,7 @@ fn named(cursor: &mut Cursor, nesting: u32) -> Parsed<Ast> {
     node(cursor, kind, span.join(cursor.last_span()), depth)
 }
 
-/// How many times `d`, `d2` and so on differentiate; `None` for another word.
+/// The order of the derivative `d`, `d2` and so on; `None` for another word.
 pub(in crate::model) fn times(word: &str) -> Option<u32> {
     match word.strip_prefix('d')? {
         "" => Some(1),

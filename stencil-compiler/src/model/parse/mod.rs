@@ -23,28 +23,28 @@ pub(super) use expression::times;
 pub(super) use items::type_name;
 use tokens::{Cursor, Kind};
 
-/// What is asked of a declaration.
+/// A request for a declaration.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct Request<'a> {
     /// The number of dimensions, for a system `in nd`.
     pub(super) dimension: Option<usize>,
     pub(super) schemes: Schemes<'a>,
 }
 
-/// Which schemes have to be right.
+/// The schemes that have to be right.
 #[derive(Clone, Copy)]
 pub(super) enum Schemes<'a> {
     All,
-    /// That of this name, or the first.
+    /// The one of this name, or the first.
     One(Option<&'a str>),
 }
 
-/// In how many dimensions a system is declared.
+/// The number of dimensions in which a system is declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimensions {
-    /// In this many: `in 2d`, or `in 2d of nd`.
+    /// This number: `in 2d`, or `in 2d of nd`.
     Fixed(usize),
-    /// In any number: `in nd`.
+    /// Any number: `in nd`.
     Any,
 }
 
@@ -86,8 +86,8 @@ pub fn parse_str_in(source: &str, dimension: Option<usize>) -> Result<Model, Dia
     parse_tokens_in(lexed(source)?, dimension)
 }
 
-/// Reads a system from text as [`parse_str_in`] does, with one of its schemes: that of this name, or the first. Others are kept if
-/// they are right, and left out if they are not.
+/// Reads a system from text as [`parse_str_in`] does, with one of its schemes: the one of this name, or the first.
+/// Others are kept if they are right, and left out if they are not.
 ///
 /// ```
 /// use stencil_compiler::model::parse::{parse_str, parse_str_with};
@@ -102,17 +102,17 @@ pub fn parse_str_in(source: &str, dimension: Option<usize>) -> Result<Model, Dia
 /// ```
 ///
 /// # Errors
-/// See [`parse_str_in`], without those of schemes that are not asked for.
+/// See [`parse_str_in`], without those of schemes that are not requested.
 pub fn parse_str_with(
     source: &str,
     dimension: Option<usize>,
     scheme: Option<&str>,
 ) -> Result<Model, Diagnostics> {
-    let asked = Asked {
+    let request = Request {
         dimension,
         schemes: Schemes::One(scheme),
     };
-    parse_asked(lexed(source)?, asked)
+    parse_request(lexed(source)?, request)
 }
 
 /// Reads a system and its schemes from the tokens of a macro, as [`parse_str`] does from text.
@@ -132,14 +132,14 @@ pub fn parse_tokens_in(
     dimension: Option<usize>,
 ) -> Result<Model, Diagnostics> {
     let schemes = Schemes::All;
-    parse_asked(tokens, Asked { dimension, schemes })
+    parse_request(tokens, Request { dimension, schemes })
 }
 
-fn parse_asked(tokens: TokenStream, asked: Asked<'_>) -> Result<Model, Diagnostics> {
+fn parse_request(tokens: TokenStream, request: Request<'_>) -> Result<Model, Diagnostics> {
     let mut cursor = Cursor::new(tokens);
     let system = items::source(&mut cursor);
     let mut diagnostics = cursor.into_diagnostics();
-    let model = system.and_then(|system| check::resolve::model(&system, asked, &mut diagnostics));
+    let model = system.and_then(|system| check::resolve::model(&system, request, &mut diagnostics));
     if model.is_none() && diagnostics.is_empty() {
         let message = "expected a `system`";
         diagnostics.push(Diagnostic::new(Code::Syntax, Span::default(), message));
@@ -150,8 +150,8 @@ fn parse_asked(tokens: TokenStream, asked: Asked<'_>) -> Result<Model, Diagnosti
         .and_then(|model| model.ok_or_else(Diagnostics::new))
 }
 
-/// In how many dimensions the system of a text is declared, from its first words only; `None` if
-/// they cannot be found.
+/// The number of dimensions in which the system of a text is declared, from its first words only; `None` if they cannot
+/// be found.
 pub fn dimensions(source: &str) -> Option<Dimensions> {
     dimensions_of(source.parse().ok()?)
 }
@@ -179,16 +179,16 @@ pub fn dimensions_of(tokens: TokenStream) -> Option<Dimensions> {
     }
 }
 
-/// What a function takes and gives.
+/// The arguments and the value of a function.
 pub(crate) struct Signature {
     pub(crate) name: String,
-    /// Of the name.
+    /// The place of the name.
     pub(crate) span: Span,
     pub(crate) arguments: Vec<(String, Rank)>,
     pub(crate) rank: Rank,
 }
 
-/// Reads functions and nothing else, and tells what the last one takes and gives.
+/// Reads functions and nothing else, and returns the signature of the last one.
 pub(crate) fn last_function(tokens: TokenStream) -> Result<Signature, Diagnostics> {
     let mut cursor = Cursor::new(tokens);
     let outcome = items::functions(&mut cursor);
@@ -210,7 +210,7 @@ pub(crate) fn last_function(tokens: TokenStream) -> Result<Signature, Diagnostic
     })
 }
 
-/// What a rank is called in declarations.
+/// The name of a rank in declarations.
 pub(crate) fn rank_name(rank: Rank) -> &'static str {
     items::type_name(rank, Symmetry::General)
 }
@@ -241,7 +241,7 @@ pub(super) fn normal_unit(text: &str) -> Option<String> {
     (cursor.at_end() && cursor.into_diagnostics().is_empty()).then_some(unit)
 }
 
-/// What to say where the text is not even tokens.
+/// The error of a text that cannot be split into tokens.
 fn lexical(source: &str, error: &LexError) -> Diagnostic {
     let span = Span::of(error.span());
     let found = char_at(source, span.start);

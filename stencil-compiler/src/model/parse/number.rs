@@ -4,10 +4,10 @@ use num_traits::{CheckedMul, Signed, Zero};
 
 use crate::expr::Rational;
 
-/// Why a literal is no number.
+/// The reason why a literal is not a number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::model) enum NumberError {
-    /// `2nu`: the number and what is glued to it.
+    /// `2nu`: the number and its suffix.
     Suffix(String, String),
     /// `1.0f64`, without the suffix.
     TypeSuffix(String),
@@ -107,7 +107,7 @@ pub(in crate::model) fn nearest(value: &Rational) -> f64 {
     size.map_or(quotient, |size| if quotient < 0.0 { -size } else { size })
 }
 
-/// Whether a suffix is a type of Rust or C.
+/// Is a suffix a type of Rust or C?
 fn is_type(suffix: &str) -> bool {
     const TYPES: &[&str] = &[
         "f", "f16", "f32", "f64", "f128", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16",

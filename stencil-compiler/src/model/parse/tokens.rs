@@ -14,18 +14,18 @@ pub(super) struct Reported;
 /// The result of a parsing function.
 pub(super) type Parsed<T> = Result<T, Reported>;
 
-/// What a token is. Brackets are their characters.
+/// The kind of a token. Brackets are their characters.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Kind {
     /// A name or keyword.
     Word(String),
-    /// A number, with whatever suffix it has.
+    /// A number with its suffix.
     Number(String),
     /// A string or character literal, as written.
     Quoted(String),
     /// An operator character, and whether another follows without space.
     Punct(char, bool),
-    /// An opening bracket, and where its partner is.
+    /// An opening bracket, and the place of its partner.
     Open(char, usize),
     /// A closing bracket.
     Close(char),
@@ -89,7 +89,7 @@ impl Cursor {
         *self.peek() == Kind::End
     }
 
-    /// How many tokens were read.
+    /// The number of tokens that were read.
     pub(super) fn position(&self) -> usize {
         self.next
     }
@@ -198,7 +198,7 @@ impl Cursor {
         Reported
     }
 
-    /// Reports that something else was expected than the next token.
+    /// Reports that the next token is not the expected one.
     pub(super) fn expected(&mut self, what: &str) -> Reported {
         let message = format!("expected {what}, found {}", self.found());
         let diagnostic = Diagnostic::new(Code::Syntax, self.span(), message);
@@ -236,7 +236,7 @@ impl Cursor {
                 Kind::Punct(';', _) => return self.advance(),
                 Kind::Open('{', _) => {
                     self.skip_bracket();
-                    // An `if` goes on, and what contains one still has its `;`.
+                    // An `if` may go on, and an item that contains one still has its `;`.
                     if !self.is_word("else") {
                         self.eat_punct(';');
                         return;
@@ -354,7 +354,7 @@ impl Bracket {
         })
     }
 
-    /// Writes the closing bracket and tells the opening one where it is.
+    /// Writes the closing bracket and records its place in the opening one.
     fn close(self, out: &mut Vec<Token>) {
         let partner = out.len();
         if let Some(Kind::Open(_, at)) = out.get_mut(self.at).map(|t| &mut t.kind) {

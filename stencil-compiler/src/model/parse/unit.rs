@@ -11,7 +11,7 @@ pub(super) fn bracketed(cursor: &mut Cursor) -> Parsed<Option<String>> {
     }
     let mut text = String::new();
     let mut parentheses = 0_u32;
-    // What was last, to put a space between words and to refuse `//`, which starts a comment.
+    // The last character, to put a space between words and to refuse `//`, which starts a comment.
     let mut last = ' ';
     loop {
         let class = match cursor.peek() {

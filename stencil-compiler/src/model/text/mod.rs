@@ -1,4 +1,4 @@
-//! A model as source in its own language: `parse_str(&print(m))` is `m`, but for places.
+//! A model as source in its own language: `parse_str(&print(m))` is `m`, except for places.
 
 use super::check::PI;
 use super::parse::{number, type_name};
@@ -111,8 +111,8 @@ fn items(model: &Model) -> Vec<String> {
     out
 }
 
-/// What says how a field changes, as the left and the right side of each item: its flux, if it has one,
-/// and its equation, unless there is nothing but the flux.
+/// The declarations of a field's rate, as the left and the right side of each item: its flux, if it has one, and its
+/// equation, unless there is nothing but the flux.
 pub fn rates<'a>(
     model: &'a Model,
     equation: &'a Equation,
@@ -150,8 +150,8 @@ pub fn face_lines<'a>(model: &'a Model, at_face: &'a AtFace) -> impl Iterator<It
         let field = name(model.fields.get(*field).map(|f| &f.name));
         format!("{field} by {}", by.name())
     });
-    let anew = at_face.anew.iter();
-    fields.chain(anew.map(|(variable, value)| {
+    let recomputed = at_face.recomputed.iter();
+    fields.chain(recomputed.map(|(variable, value)| {
         let variable = expression(model, variable);
         format!("{variable} = {}", expression(model, value))
     }))
@@ -205,7 +205,7 @@ pub fn expression(model: &Model, term: &Term) -> String {
     out
 }
 
-/// How tightly a form binds, loosest first.
+/// The binding levels of forms, loosest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
     /// Between brackets or on its own.
@@ -402,20 +402,20 @@ fn param_text(param: &Param) -> String {
 }
 
 impl Model {
-    /// Its ranges in the language: `rho > 0 and p > 0`; empty where it has none.
+    /// Its ranges in the language: `rho > 0 and p > 0`; empty without ranges.
     pub fn ranges_text(&self) -> String {
         let one = |range| self.range_text(range).join(" ");
         let all: Vec<String> = self.ranges.iter().map(one).collect();
         all.join(" and ")
     }
 
-    /// One of its ranges in the language: what is kept, and where.
+    /// One of its ranges in the language: the kept quantity, and the rest.
     pub fn range_text(&self, range: &Range) -> [String; 2] {
         let (sign, bound) = (range.comparison.text(), number_text(&range.bound));
         [expression(self, &range.of), format!("{sign} {bound}")]
     }
 
-    /// Who keeps its ranges, and how to have it otherwise; `None` where it has none.
+    /// The setting that keeps its ranges, and its alternatives; `None` without ranges.
     pub fn repair_text(&self) -> Option<String> {
         let ranges = self.ranges_text();
         let (kept, other) = match self.scheme.repair {

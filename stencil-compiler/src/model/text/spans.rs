@@ -1,4 +1,4 @@
-//! Models without places, to compare those that come from different sources.
+//! Models without places, to compare those from different sources.
 
 use crate::diag::Span;
 use crate::model::{
@@ -60,8 +60,8 @@ impl Model {
         };
         let at_face = |f: &AtFace| AtFace {
             fields: f.fields.clone(),
-            anew: f
-                .anew
+            recomputed: f
+                .recomputed
                 .iter()
                 .map(|(variable, value)| (variable.without_spans(), value.without_spans()))
                 .collect(),

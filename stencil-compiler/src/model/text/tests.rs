@@ -1,4 +1,4 @@
-//! What is printed reads back.
+//! Printed models read back.
 
 use super::*;
 use crate::catalogue::Function;

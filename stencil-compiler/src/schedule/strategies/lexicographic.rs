@@ -1,4 +1,4 @@
-//! `lexicographic`: threads take cells in the order of x, y, z, a block so many that follow each other.
+//! `lexicographic`: threads take cells in the order of x, y, z, a block a run of consecutive ones.
 
 use super::{BLOCKS, LaunchKind, Param, Strategy, Tried};
 

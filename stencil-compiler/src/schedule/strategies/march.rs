@@ -56,7 +56,7 @@ pub const STRATEGY: Strategy = Strategy {
     least_dimension: 2,
 };
 
-/// What copies planes into the ring.
+/// The means by which planes are copied into the ring.
 pub(crate) const LOADER: Param = Param {
     name: "loader",
     summary: "0: each thread copies 16 bytes at a time; 1: one thread has whole boxes copied, where a device can; 2: boxes, but copies where a block reads around an end",
@@ -72,7 +72,7 @@ pub(crate) const BOXES: u32 = 1;
 /// The loader that copies boxes except in blocks that read around an end.
 pub(crate) const BOTH: u32 = 2;
 
-/// Where threads wait for what others made of shared functions.
+/// The kind of wait for shared functions that others computed.
 pub(crate) const BARRIER: Param = Param {
     name: "barrier",
     summary: "1: split, a warp waits for the others when it first reads what they shared; 0: all wait for each other once a plane",

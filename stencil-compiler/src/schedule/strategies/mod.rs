@@ -1,6 +1,5 @@
-//! Blocking strategies: how one kernel covers its patch. One file each, listed in [`ALL`]: names,
-//! parameters (the tuner's space) and what a plan must know. Their lowerings are in
-//! `kernel::blocking`.
+//! Blocking strategies: the ways in which one kernel covers its patch. One file each, listed in [`ALL`]: names,
+//! parameters (the tuner's space) and the facts that a plan needs. Their lowerings are in `kernel::blocking`.
 
 use super::{Blame, Blocking, Placement, Refusal};
 
@@ -29,7 +28,7 @@ pub const COPY_BYTES: usize = 16;
 pub struct Strategy {
     /// Its name in schedules.
     pub name: &'static str,
-    /// What it does, in a sentence.
+    /// Its effect, in a sentence.
     pub summary: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
@@ -40,15 +39,15 @@ pub struct Strategy {
     /// Can a blocking read beyond one end of a periodic axis at the other, so that no ghost cells are
     /// needed?
     pub wraps: fn(&Blocking) -> bool,
-    /// If a block goes from plane to plane of a chunk, what it covers of each.
+    /// The cells that a block covers of each plane, if it goes from plane to plane of a chunk.
     pub(crate) across: Option<Across>,
-    /// What runs it: a processor row by row, or the thread blocks of a card.
+    /// The device that runs it: a processor row by row, or the thread blocks of a card.
     pub kind: LaunchKind,
     /// Smallest number of space dimensions it can cover.
     pub least_dimension: usize,
 }
 
-/// What runs a kernel.
+/// The device that runs a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaunchKind {
     /// One block for each row. A CPU runs rows in parallel and the cells of a row as a vector loop.
@@ -62,13 +61,13 @@ pub enum LaunchKind {
 pub struct Param {
     /// Its name in schedules.
     pub name: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub summary: &'static str,
     /// The value where a schedule gives none.
     pub default: u32,
     /// Values worth trying.
     pub values: &'static [u32],
-    /// Those in fewer than three dimensions, where they are others.
+    /// The values in fewer than three dimensions, if they differ.
     pub flat: Option<&'static [u32]>,
     /// When a search tries its values.
     pub tried: Tried,
@@ -77,11 +76,11 @@ pub struct Param {
 /// When a search tries the values of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tried {
-    /// From the start.
+    /// Tried from the start.
     First,
-    /// Around what is found first.
+    /// Tried around the best found so far.
     Beside,
-    /// On what has won, all values together: the performance model does not tell them apart.
+    /// Tried on the winner, all values together: the performance model does not tell them apart.
     Last,
 }
 
@@ -114,7 +113,7 @@ pub(crate) const COLUMN: Param = Param {
     tried: Tried::Beside,
 };
 
-/// A parameter of every blocking of a device: what bounds the registers of a thread.
+/// A parameter of every blocking of a device that bounds the registers of a thread.
 pub(crate) const BLOCKS: Param = Param {
     name: "blocks",
     summary: "blocks that are to fit on a multiprocessor, which bounds registers",
@@ -127,7 +126,7 @@ pub(crate) const BLOCKS: Param = Param {
 /// The strategy of this name.
 ///
 /// # Errors
-/// Lists the strategies where there is none.
+/// Lists the strategies if there is none of this name.
 pub fn find(name: &str) -> Result<&'static Strategy, Refusal> {
     let known: Vec<&str> = ALL.iter().map(|s| s.name).collect();
     ALL.iter()
@@ -140,7 +139,7 @@ pub fn find(name: &str) -> Result<&'static Strategy, Refusal> {
 }
 
 impl Param {
-    /// Values worth trying in so many dimensions.
+    /// Values worth trying in this number of dimensions.
     pub fn values(&self, dimension: usize) -> &'static [u32] {
         match self.flat {
             Some(flat) if dimension < 3 => flat,

@@ -50,7 +50,7 @@ pub const STRATEGY: Strategy = Strategy {
     least_dimension: 2,
 };
 
-/// Cells of the tile along x and y. In two dimensions it is a row: what would lie along y goes along x.
+/// Cells of the tile along x and y. In two dimensions it is a row: the cells along y go along x, too.
 pub(crate) fn across(param: &dyn Fn(&str) -> u32, dimension: usize) -> [u32; 2] {
     let [x, y] = ["tile_x", "tile_y"].map(param);
     match dimension {

@@ -1,4 +1,4 @@
-//! What plan files keep, find and merge.
+//! Keeping, finding and merging plans of plan files.
 
 use super::*;
 use crate::model::parse::parse_str;
@@ -92,7 +92,7 @@ fn a_formulation_is_read_again_and_chosen_for_the_nearest_mesh() {
         let chosen = plans.chosen(&key([n; 3]), scheme);
         chosen.map(|c| c.formulation.to_string())
     };
-    // Each declaration takes what was chosen among the choices that it leaves open.
+    // Each declaration takes the formulation chosen among the choices that it leaves open.
     let one = of("either", "collected");
     assert_eq!(chosen(80, &one).as_deref(), Some("mixed composed"));
     assert_eq!(chosen(256, &one).as_deref(), Some("mixed composed"));
@@ -100,7 +100,7 @@ fn a_formulation_is_read_again_and_chosen_for_the_nearest_mesh() {
     let product = Some("mixed product arith as_written");
     assert_eq!(chosen(256, &both).as_deref(), product);
     assert_eq!(chosen(64, &of("composed", "collected")), None);
-    // A plan that was not to choose says nothing of it.
+    // A plan that was not to choose holds no choice.
     assert_eq!(Plans(vec![plan(64)]).chosen(&key([64; 3]), &one), None);
     let other = Key {
         precision: Precision::F32,
@@ -118,7 +118,7 @@ fn a_declaration_has_one_formulation_for_a_mesh() {
     let problems = |plans: &Plans| plans.0.iter().map(|p| p.key.problem).collect::<Vec<_>>();
     // The plain plan stays: it settles nothing.
     assert_eq!(problems(&plans), [plan(64).key.problem, 2, 1]);
-    // The usual formulation, where it is chosen, is for the same as the plain plan.
+    // The default formulation, if it is chosen, has the same key as the plain plan.
     plans.merge(settled(64, "mixed bidiagonal", plan(64).key.problem));
     assert_eq!(problems(&plans), [plan(64).key.problem, 1]);
     assert!(plans.0[0].chosen.is_some());

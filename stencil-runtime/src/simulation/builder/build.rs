@@ -11,7 +11,7 @@ use stencil_compiler::plan::Plan;
 use stencil_compiler::stability::{self, Axes};
 
 use super::check::{check_cells, missing, number, params};
-use super::chosen::{Chosen, choose};
+use super::engine::{Chosen, choose};
 use super::fused::fused;
 use super::{Builder, Engine};
 use crate::backend::cpu::{self, Checked, Choice};

@@ -2,7 +2,7 @@
 
 mod build;
 mod check;
-mod chosen;
+mod engine;
 mod fused;
 mod predict;
 

@@ -10,7 +10,7 @@ use stencil_compiler::plan::Plan;
 use super::Builder;
 use super::build::{rules, target};
 use super::check::params;
-use super::chosen::on_mesh;
+use super::engine::on_mesh;
 use crate::backend::cuda::nvrtc::Resources;
 use crate::backend::cuda::{self, CudaError};
 use crate::mesh::{Boundaries, Patches};

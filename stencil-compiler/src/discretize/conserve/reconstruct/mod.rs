@@ -21,7 +21,7 @@ mod weno_z;
 pub(super) struct Rule {
     /// Its row.
     pub(super) row: &'static Reconstruction,
-    /// What the values of a variable at the lower and at the upper face of a cell have more than its mean.
+    /// The excess of a variable's values at the lower and at the upper face of a cell over its mean.
     pub(super) faces: fn(&mut Cell<'_, '_, '_>) -> Result<[Poly; 2]>,
 }
 
@@ -49,21 +49,20 @@ pub(in crate::discretize) struct Cell<'c, 'e, 'a> {
     pub(super) name: &'c str,
     pub(super) limiter: Limiter,
     pub(super) theta: Option<Rational>,
-    /// The number that the reconstruction takes, where it takes one and the scheme says it.
+    /// The parameter of the reconstruction, if it has one and the scheme gives it.
     pub(super) parameter: Option<Rational>,
 }
 
-/// How much a variable changes from each cell to the next.
+/// The differences of a variable between neighbouring cells.
 pub(super) enum Steps<'c> {
     /// The differences of a grid function, the same wherever they are used.
     Of(&'c Poly),
-    /// Those around one cell, by the number of cells that the lower one is ahead of it; at other cells the
-    /// variable is another one.
+    /// The differences around one cell, by the offset of the lower cell; at other cells the variable is another one.
     Around(BTreeMap<i32, Poly>),
 }
 
 impl Cell<'_, '_, '_> {
-    /// The change from the cell so many ahead to the next one.
+    /// The difference between the cell at this offset and the next one.
     fn step(&mut self, ahead: i32) -> Result<Poly> {
         let own = match &self.steps {
             Steps::Around(steps) => return Ok(steps.get(&ahead).cloned().unwrap_or_default()),
@@ -76,7 +75,8 @@ impl Cell<'_, '_, '_> {
         Ok(of.expander.atoms.at(&step, self.axis, ahead))
     }
 
-    /// What a rule makes around the cell so many ahead: the same grid function for all cells where that is one.
+    /// The result of a rule around the cell at this offset: one grid function for all cells if the rule is the same for
+    /// all.
     fn around(
         &mut self,
         ahead: i32,

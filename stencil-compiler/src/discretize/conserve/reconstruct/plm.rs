@@ -16,7 +16,7 @@ fn faces(cell: &mut Cell<'_, '_, '_>) -> Result<[Poly; 2]> {
 }
 
 impl Cell<'_, '_, '_> {
-    /// The limited slope across the cell so many ahead.
+    /// The limited slope across the cell at this offset.
     fn slope(&mut self, ahead: i32) -> Result<Poly> {
         let (below, above) = (self.step(ahead - 1)?, self.step(ahead)?);
         self.limiter

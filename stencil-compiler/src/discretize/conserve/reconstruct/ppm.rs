@@ -11,10 +11,10 @@ pub(super) const RULE: Rule = Rule {
     faces,
 };
 
-/// With slopes of monotonized central differences (Eqs. 1.7 and 1.8), a face is half a step and a sixth of the change of
-/// slopes away from the means beside it (Eq. 1.6). The parabola is monotone where neither face is more than twice as far from the
-/// mean as the other, on the other side of it: this is Eq. 1.10, in differences. Six times these are sums of whole
-/// numbers, exact but for their last rounding, in whatever order.
+/// With slopes of monotonized central differences (Eqs. 1.7 and 1.8), a face is half a step and a sixth of the change
+/// of slopes away from the means beside it (Eq. 1.6). The parabola is monotone where neither face is more than twice as
+/// far from the mean as the other, on the other side of it: this is Eq. 1.10, in differences. Six times these are sums
+/// of whole numbers, exact up to their last rounding, in whatever order.
 fn faces(cell: &mut Cell<'_, '_, '_>) -> Result<[Poly; 2]> {
     let (below, above) = (cell.step(-1)?, cell.step(0)?);
     let change_below = cell.around(-1, "slope_step", change_of_slope)?;
@@ -32,7 +32,7 @@ fn faces(cell: &mut Cell<'_, '_, '_>) -> Result<[Poly; 2]> {
     Ok([of.scaled(&lower, -1, 6)?, of.scaled(&upper, 1, 6)?])
 }
 
-/// How much the slope changes from the cell so many ahead to the next one.
+/// The difference of slopes between the cell at this offset and the next one.
 fn change_of_slope(cell: &mut Cell<'_, '_, '_>, ahead: i32) -> Result<Poly> {
     let slope = |cell: &mut Cell<'_, '_, '_>, ahead: i32| {
         let (below, above) = (cell.step(ahead - 1)?, cell.step(ahead)?);

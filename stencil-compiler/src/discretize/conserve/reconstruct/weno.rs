@@ -1,8 +1,8 @@
 //! Weighted essentially non-oscillatory states of fifth order: three parabolas, each weighted by how smooth
 //! it is (Jiang and Shu, J. Comput. Phys. 126, 202, 1996; here of cell means, their Table I for k = 3).
 //!
-//! All is written in differences of neighbours, so that a constant is kept to the bit and a mirror
-//! image gives mirrored bits.
+//! Everything is written in differences of neighbours, so that a constant is kept to the bit and a mirror image gives
+//! mirrored bits.
 
 use super::Cell;
 use crate::catalogue::riemann::Parameter;
@@ -13,23 +13,23 @@ use crate::discretize::poly::{Poly, Uniform};
 /// The weights in tenths that together give fifth order, from the far parabola on.
 const IDEAL: [i128; 3] = [1, 6, 3];
 
-/// How weights follow from how smooth parabolas are.
+/// The way in which weights follow from the smoothness of parabolas.
 pub(super) struct Weights {
-    /// What is added to the smoothness.
+    /// The number that is added to the smoothness.
     pub(super) floor: &'static Parameter,
-    /// What an ideal weight is multiplied by, but for a factor that all share: from the product of the squares of the other two
-    /// `β`, that of the own parabola, and the difference of both outer ones.
+    /// The factor of an ideal weight, up to a common factor: from the product of the squares of the other two `β`, that
+    /// of the own parabola, and the difference of both outer ones.
     pub(super) weight: fn(&mut Algebra<'_, '_>, &Poly, &Poly, &Poly) -> Result<Poly>,
 }
 
-/// Of the sum of both outer ones: what the smoothness is at least. So large a weight leaves nothing to the others, and the
-/// products of squares below stay far from the smallest numbers, in single precision, too.
+/// The least smoothness, relative to the sum of both outer ones. So large a weight leaves nothing to the others, and
+/// the products of squares below stay far from the smallest numbers, in single precision, too.
 const LEAST: i128 = 10_i128.pow(12);
 
-/// What the states at the lower and at the upper face have more than the mean.
+/// The excess of the states at the lower and at the upper face over the mean.
 ///
-/// A parabola that ends at a face adds half a step and part of a bend, the difference of two steps. Six times that is
-/// a sum of whole numbers, exact but for its last rounding, in whatever order.
+/// A parabola that ends at a face adds half a step and part of a bend, the difference of two steps. Six times that is a
+/// sum of whole numbers, exact up to its last rounding, in whatever order.
 pub(super) fn faces(cell: &mut Cell<'_, '_, '_>, weights: &Weights) -> Result<[Poly; 2]> {
     let (below, above) = (cell.step(-1)?, cell.step(0)?);
     let bends = [
@@ -59,13 +59,13 @@ pub(super) fn faces(cell: &mut Cell<'_, '_, '_>, weights: &Weights) -> Result<[P
     Ok([lower, upper])
 }
 
-/// How much the steps change across the cell so many ahead.
+/// The change of the differences across the cell at this offset.
 fn bend(cell: &mut Cell<'_, '_, '_>, ahead: i32) -> Result<Poly> {
     let (below, above) = (cell.step(ahead - 1)?, cell.step(ahead)?);
     cell.algebra.minus(&above, &below)
 }
 
-/// How much each of the three parabolas bends and rises, from the lowest on.
+/// The smoothness of each of the three parabolas, from the lowest on, by its bend and its slope.
 fn smoothness(
     of: &mut Algebra<'_, '_>,
     name: &str,
@@ -89,9 +89,9 @@ fn smoothness(
 }
 
 impl Weights {
-    /// What the ideal weights are multiplied by, but for a factor that all share: with that, the product of all squares, no parabola
-    /// has a division of its own. The sum of both outer ones is one before, so that the products are never too large: where they are
-    /// small, so is that between, `β₁ ≤ 8/3 (β₀ + β₂)`.
+    /// The factors of the ideal weights, up to a common factor: with that, the product of all squares, no parabola has
+    /// a division of its own. The sum of both outer ones is one before, so that the products are never too large: where
+    /// they are small, so is that between, `β₁ ≤ 8/3 (β₀ + β₂)`.
     fn relative(
         &self,
         of: &mut Algebra<'_, '_>,
@@ -126,8 +126,8 @@ impl Weights {
     }
 }
 
-/// Three parabolas that end at a face, from the one that begins farthest from it: the step that each
-/// takes half of, with a sign, its bend, and what its ideal weight is multiplied by.
+/// Three parabolas that end at a face, from the one that begins farthest from it: the difference that each takes half
+/// of, with a sign, its bend, and the factor of its ideal weight.
 struct Parabolas<'p> {
     steps: [(&'p Poly, i128); 3],
     bends: [&'p Poly; 3],
@@ -135,7 +135,7 @@ struct Parabolas<'p> {
 }
 
 impl Parabolas<'_> {
-    /// What their mean with weights adds to the mean of the cell.
+    /// The weighted mean of the parabolas, less the mean of the cell.
     fn weighted(self, of: &mut Algebra<'_, '_>, name: &str) -> Result<Poly> {
         let mut parts = [(); 3].map(|()| Poly::default());
         let mut weights = parts.clone();

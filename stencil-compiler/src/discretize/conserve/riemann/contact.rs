@@ -1,4 +1,4 @@
-//! What the middle wave carries: fluxes that are advection and the work of a pressure.
+//! The middle wave of a law whose fluxes are advection and the work of a pressure.
 
 use crate::diag::Code;
 use crate::discretize::DiscretizeError;
@@ -9,14 +9,14 @@ use crate::discretize::expand::{Expander, Result, States, overflow};
 use crate::discretize::poly::{Overflow, Poly, Uniform, UniformFactor};
 use crate::model::{Flux, TermKind, Waves};
 
-/// What the pressure is multiplied by in the flux of a component (Toro 2009, Eq. 10.74): a number for the momentum
-/// along the axis, the flow times a number for the energy, and zero for the density.
+/// The factor of the pressure in the flux of a component (Toro 2009, Eq. 10.74): a number for the momentum along the
+/// axis, the flow times a number for the energy, and zero for the density.
 pub(super) enum Work {
     Number(Uniform),
     Flow(Uniform),
 }
 
-/// What is on one side of a contact.
+/// The data of one side of a contact.
 pub(in crate::discretize::conserve) struct Contact {
     pub(super) density: Poly,
     /// Along the axis.
@@ -25,7 +25,7 @@ pub(in crate::discretize::conserve) struct Contact {
 }
 
 impl Contact {
-    /// The same, seen from elsewhere.
+    /// The same, with each value mapped.
     pub(in crate::discretize::conserve) fn map(&self, mut seen: impl FnMut(&Poly) -> Poly) -> Self {
         Contact {
             density: seen(&self.density),
@@ -36,13 +36,14 @@ impl Contact {
 }
 
 impl Law<'_> {
-    /// Density, flow along an axis and pressure in these states, where the system says what they are.
+    /// Density, flow along an axis and pressure in these states, if the system declares them.
     pub(in crate::discretize::conserve) fn contact(
         &self,
         expander: &mut Expander<'_>,
         waves: &Waves,
         states: &States,
-        (axis, label): (usize, &str),
+        axis: usize,
+        label: &str,
     ) -> Result<Option<Contact>> {
         let (Some(density), Some(flow), Some(pressure)) =
             (&waves.density, &waves.flow, &waves.pressure)
@@ -62,10 +63,10 @@ impl Law<'_> {
         })
     }
 
-    /// What the pressure does in the flux of each conserved component along an axis.
+    /// The factor of the pressure in the flux of each conserved component along an axis.
     ///
     /// # Errors
-    /// Where a flux is not the flow times what is conserved, and the pressure times a number or the flow.
+    /// If a flux is not the flow times the conserved component, and the pressure times a number or the flow.
     pub(super) fn work(&self, axis: usize) -> Result<Vec<Work>> {
         let Some(waves) = &self.model.waves else {
             return Ok(Vec::new());
@@ -105,7 +106,7 @@ impl Law<'_> {
     }
 }
 
-/// The coefficient of the pressure, a free atom, in a flux whose rest is the flow times what is conserved.
+/// The coefficient of the pressure, a free atom, in a flux whose rest is the flow times the conserved component.
 fn work(
     expander: &Expander<'_>,
     flux: &Poly,

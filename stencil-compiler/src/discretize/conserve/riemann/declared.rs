@@ -1,4 +1,4 @@
-//! What a solver of the system gives at a face: the state there, of which the fluxes follow, or the fluxes.
+//! The result of a declared solver at a face: the state there, of which the fluxes follow, or the fluxes.
 
 use super::{Face, Method, rows};
 use crate::discretize::conserve::{AXES, Law};
@@ -21,14 +21,15 @@ fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
 }
 
 impl Law<'_> {
-    /// What a solver sees: the states that the cells have at their common face, or those made anew where given fields jump.
+    /// The arguments of a solver: the states that the cells have at their common face, or the star states if given
+    /// fields jump.
     fn sides(&self, expander: &mut Expander<'_>, axis: usize) -> Result<Sides> {
         let own = self.at_faces(expander, axis)?;
         let (states, words, ahead) = match &self.model.at_face {
             None => (own, ["upper", "lower"], 1),
             Some(at_face) => {
                 let own = self.seen_from_below(expander, own, axis);
-                let stars = self.meet(expander, at_face, own, axis)?;
+                let stars = self.star_states(expander, at_face, own, axis)?;
                 (stars, ["below", "above"], 0)
             }
         };

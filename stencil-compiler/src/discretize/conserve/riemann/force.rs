@@ -1,10 +1,10 @@
-//! The mean of the fluxes of Lax and Friedrichs and of Richtmyer (Toro 2009, Eqs. 7.28 to 7.33; Toro and Billett,
-//! IMA J. Numer. Anal. 20, 47, 2000): needs nothing but the flux.
+//! The mean of the fluxes of Lax and Friedrichs and of Richtmyer (Toro 2009, Eqs. 7.28 to 7.33; Toro and Billett, IMA
+//! J. Numer. Anal. 20, 47, 2000): needs only the flux.
 //!
-//! Where a step goes along `d` axes at once, both are those of a step of `d dt` along one axis (Toro, Hidalgo and Dumbser, J. Comput.
-//! Phys. 228, 3368, 2009, with α = d): the step is the mean of `d` such, and monotone while the sum of squares of the Courant
-//! numbers along the axes is no more than `1/d`, as it is where none is more than `1/d`. Half a step of a sweep has the fluxes of a
-//! whole one, so that no axis is smeared more than another.
+//! If a step goes along `d` axes at once, both are those of a step of `d dt` along one axis (Toro, Hidalgo and Dumbser,
+//! J. Comput. Phys. 228, 3368, 2009, with α = d): the step is the mean of `d` such, and monotone while the sum of
+//! squares of the Courant numbers along the axes is no more than `1/d`, as it is where none is more than `1/d`. Half a
+//! step of a sweep has the fluxes of a whole one, so that no axis is smeared more than another.
 
 use super::{Face, Method, rows};
 use crate::discretize::expand::{Result, States};

@@ -26,7 +26,7 @@ pub(super) fn between(
     let (of, zero) = (&mut face.algebra, Poly::default());
     let (back, ahead) = (of.min(slowest, &zero), of.max(fastest, &zero));
     let (back, ahead) = (of.named("back", back), of.named("ahead", ahead));
-    // Where nothing moves, the quotient is zero.
+    // If nothing moves, the quotient is zero.
     let least = of.number(1, 10_i128.pow(30));
     let width = of.minus(&ahead, &back)?;
     let width = of.named("width", width);

@@ -22,7 +22,7 @@ struct Star {
 
 /// On the side of the contact where the face is, with the outer wave's speed `s` there, bounded by zero, the jump
 /// condition through that wave gives the flux `(1 - r) f + r (s* q + p* d(s*))`, `r = s/(s - s*)`: that of the side
-/// itself where its wave does not reach the face, and nothing but the pressure where the contact stands still.
+/// itself if its wave does not reach the face, and the pressure alone if the contact stands still.
 fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
     let work = face.law.work(face.axis)?;
     let [slowest, fastest] = face.outer_speeds()?;

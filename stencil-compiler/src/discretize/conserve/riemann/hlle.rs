@@ -29,7 +29,7 @@ fn along(face: &mut Face<'_, '_, '_>) -> Result<Carried> {
     Ok(speeds.into_iter().zip(waves).collect())
 }
 
-/// The same two waves of the linear law.
+/// The two waves of the linear law.
 fn sideways(
     linear: &Linear,
     of: &mut Algebra<'_, '_>,

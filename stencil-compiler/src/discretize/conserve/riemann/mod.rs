@@ -1,4 +1,4 @@
-//! Riemann solvers: the flux through a face from what is on both sides of it.
+//! Riemann solvers: the flux through a face from the states on both sides of it.
 
 use super::algebra::Algebra;
 use super::average::Weighed;
@@ -9,6 +9,7 @@ use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
 use crate::expr::Rational;
 
+mod check_declared;
 mod contact;
 mod declared;
 mod force;
@@ -20,7 +21,6 @@ mod roe;
 mod rusanov;
 #[cfg(test)]
 mod tests;
-mod tried;
 
 use contact::Contact;
 
@@ -30,26 +30,25 @@ pub(super) struct Method {
     pub(super) row: &'static Solver,
     /// The flux of each conserved component.
     pub(super) flux: fn(&mut Face<'_, '_, '_>) -> Result<Vec<Poly>>,
-    /// How it takes jumps apart, if it knows of waves.
+    /// The way in which it splits jumps into waves, if it has one.
     pub(super) fan: Option<&'static Fan>,
 }
 
-/// Waves, each with its speed and what it carries of each conserved component; those first that a mirror exchanges.
+/// Waves, each with its speed and its part of each conserved component; those that a mirror exchanges come first.
 pub(in crate::discretize) type Carried = Vec<(Poly, Vec<Poly>)>;
 
-/// How jumps are taken apart into waves.
+/// The way to split jumps into waves.
 pub(super) struct Fan {
     /// The waves of the jump at a face.
     pub(in crate::discretize) along: fn(&mut Face<'_, '_, '_>) -> Result<Carried>,
-    /// What of that which enters a cell rises along another axis, by the law made linear there, and what of it falls, each times
-    /// its speed.
+    /// The parts of an inflow that rise and fall along another axis, by the law linearized there, each times its speed.
     pub(in crate::discretize) sideways: Sideways,
 }
 
-/// Makes of a law, and of what enters a cell, what rises and what falls.
+/// Splits the inflow of a cell into the parts that rise and fall, by a law.
 type Sideways = fn(&Linear, &mut Algebra<'_, '_>, &[Poly]) -> Result<[Vec<Poly>; 2]>;
 
-/// The code of every solver, and that of those that systems declare.
+/// The code of every solver, and of declared ones.
 const METHODS: &[Method] = &[
     force::METHOD,
     hll::METHOD,
@@ -66,19 +65,19 @@ pub(super) fn method(solver: &Solver) -> Option<&'static Method> {
     METHODS.iter().find(|method| method.row.name == solver.name)
 }
 
-/// What is known on one side of a face.
+/// The data of one side of a face.
 pub(super) struct Side {
     /// All components.
     pub(super) states: Vec<Poly>,
-    /// Those that are conserved.
+    /// The conserved components.
     pub(super) conserved: Vec<Poly>,
     /// Their fluxes.
     pub(super) fluxes: Vec<Poly>,
     /// The slowest and the fastest wave.
     pub(super) waves: Option<[Poly; 2]>,
-    /// What a contact needs.
+    /// The data that a contact needs.
     pub(super) contact: Option<Contact>,
-    /// What a state between both sides is made of.
+    /// The operands of a state between both sides.
     pub(super) weighed: Vec<Weighed>,
 }
 
@@ -94,12 +93,12 @@ pub(in crate::discretize) struct Face<'f, 'e, 'a> {
 }
 
 impl Face<'_, '_, '_> {
-    /// How many components are conserved.
+    /// The number of conserved components.
     fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// The flux of each conserved component; what several are made of is the solver's.
+    /// The flux of each conserved component; parts that several share are named after the solver.
     pub(super) fn solved(&mut self) -> Result<Vec<Poly>> {
         let fluxes = (self.law.solver.flux)(self)?;
         let shared = format!("{}_{}", self.law.model.scheme.riemann, AXES[self.axis]);
@@ -122,7 +121,7 @@ impl Face<'_, '_, '_> {
         ])
     }
 
-    /// How much larger a component's flux is above than below.
+    /// The difference of a component's flux above and below.
     fn rise(&mut self, at: usize) -> Result<Poly> {
         let ([below, above], of) = (&self.sides, &mut self.algebra);
         let rise = of.minus(&above.fluxes[at], &below.fluxes[at])?;
@@ -164,7 +163,7 @@ impl Face<'_, '_, '_> {
         self.law.linear(of, &states, self.axis, "between")
     }
 
-    /// The greatest of the speeds on both sides, whatever its sign.
+    /// The greatest of the speeds on both sides by absolute value.
     fn greatest_speed(&mut self) -> Poly {
         let [slowest, fastest] = self.speeds();
         let of = &mut self.algebra;

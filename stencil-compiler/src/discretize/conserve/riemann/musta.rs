@@ -26,7 +26,7 @@ fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
     force::flux(face)
 }
 
-/// Steps both sides forward: what flows out of one flows into the other.
+/// Steps both sides forward: the outflow of one flows into the other.
 fn forecast(face: &mut Face<'_, '_, '_>, between: &[Poly], label: &str) -> Result<()> {
     let (axis, conserved) = (face.axis, face.law.components_conserved());
     for (at, below) in [true, false].into_iter().enumerate() {

@@ -36,8 +36,8 @@ fn sideways(
     ])
 }
 
-/// `(f₀ + f₁)/2 - |A| (q₁ - q₀)/2`. With Roe's property `A (q₁ - q₀) = f₁ - f₀` a jump that one wave carries is carried by one
-/// wave, and what the waves do adds up to the jump of the fluxes in any case, since that stands for `A (q₁ - q₀)`; but where
+/// `(f₀ + f₁)/2 - |A| (q₁ - q₀)/2`. With Roe's property `A (q₁ - q₀) = f₁ - f₀` a jump that one wave carries is carried
+/// by one wave, and the waves add up to the jump of the fluxes in any case, since that replaces `A (q₁ - q₀)`, unless
 /// fluxes are reconstructed by themselves.
 fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
     let spread = face.spread()?;
@@ -53,7 +53,7 @@ fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
 }
 
 impl Face<'_, '_, '_> {
-    /// `|A| (q₁ - q₀)`, with the entropy fix. Where the state between has no sound, as when its pressure is negative, the
+    /// `|A| (q₁ - q₀)`, with the entropy fix. If the state between has no sound, as when its pressure is negative, the
     /// jump times the greatest speed on both sides.
     fn spread(&mut self) -> Result<Vec<Poly>> {
         let linear = self.linear()?;
@@ -75,8 +75,9 @@ impl Face<'_, '_, '_> {
         Ok(all)
     }
 
-    /// The sizes of the three speeds, where those whose waves steepen are never less than half of `d`, `fix` times the most that
-    /// the speed between is ahead of that below or behind that above, in a fan: `(s² + d²)/(2 d)` where `|s| < d`.
+    /// The absolute values of the three speeds. Those of waves that steepen are never less than half of `d`, `fix`
+    /// times the most that the speed between is ahead of that below or behind that above, in a fan: `(s² + d²)/(2 d)`
+    /// for `|s| < d`.
     fn sizes(&mut self, linear: &Linear) -> Result<[Poly; 3]> {
         let fix = Uniform::number(self.parameter());
         let [Some(below), Some(above)] = self.sides.each_ref().map(|side| side.waves.clone())

@@ -1,4 +1,4 @@
-//! Which solvers of a system are taken.
+//! Declared solvers that are accepted, and others that are refused.
 
 use crate::diag::Code;
 use crate::discretize::conserve::tests::gas;
@@ -15,7 +15,7 @@ fn solvers_leave_alone_what_does_not_jump() {
             "let f = outer(m, u) + p*I; primitive {{ rho; u; p; m = rho*u; e = p/(gamma - 1) + rho*dot(u, u)/2; }}
              riemann own {{ {solver} }}"
         );
-        // Gas of negative density, too, has speeds of sound where its pressure is negative.
+        // Gas of negative density, too, has speeds of sound if its pressure is negative.
         text.replace("rho: scalar;", "rho: scalar where rho > 0;")
             .replace("waves {", &format!("{own} waves {{"))
             .replace("riemann: hllc", "riemann: own")
@@ -107,7 +107,7 @@ fn solvers_that_agree_at_some_states_are_refused() {
     }
 }
 
-/// States that cannot be say nothing, whatever a solver makes of them.
+/// Impossible states tell nothing, whatever a solver makes of them.
 #[test]
 fn solvers_may_do_anything_where_there_is_no_state() {
     let lake = |range: &str| {

@@ -15,14 +15,14 @@ type Exact = (Double, i32);
 fn distance(value: f64, (exact, n): Exact, digits: i32, smallest: i32) -> f64 {
     let exponent = exact.0.abs().log2().floor() as i32 + n;
     let unit = (exponent - digits).max(smallest);
-    // Numbers close to the unit, whatever their size.
+    // The power of two is split in two factors, as one may overflow.
     let scaled = |x: f64, by: i32| x * 2_f64.powi(by / 2) * 2_f64.powi(by - by / 2);
     let value = scaled(value, -unit);
     let exact = Double(scaled(exact.0, n - unit), scaled(exact.1, n - unit));
     (Double::from(value) - exact).0.abs()
 }
 
-/// Arguments of a function, spread over where it is neither constant nor out of range.
+/// Arguments of a function, spread over the range in which it neither is constant nor overflows.
 fn arguments(op: Op, random: &mut Random, double: bool) -> [f64; 2] {
     let (exponents, overflow, angles) = match double {
         true => (1021.0, 708.0, 1_073_741_824.0),

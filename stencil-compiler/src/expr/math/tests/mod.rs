@@ -87,7 +87,7 @@ fn recorded_is_computed<T: Real>() {
     }
 }
 
-/// Emitters write the recorded operations, so a device computes what the processor does.
+/// Emitters write the recorded operations, so a device computes the same as the processor.
 #[test]
 fn recorded_operations_have_the_bits_of_the_function() {
     recorded_is_computed::<f32>();

@@ -67,7 +67,7 @@ impl Div for Double {
 }
 
 impl Double {
-    /// The product with a power of two, where nothing is lost.
+    /// The product with a power of two, exact unless it underflows.
     pub(super) fn times(self, power: f64) -> Self {
         Double(self.0 * power, self.1 * power)
     }

@@ -113,7 +113,7 @@ fn of_powers<T: Real>() {
         (2.0, NAN, NAN),
         (0.0, NAN, NAN),
         (INF, NAN, NAN),
-        // Of zeros.
+        // Zeros.
         (0.0, 3.0, 0.0),
         (-0.0, 3.0, -0.0),
         (-0.0, 2.0, 0.0),
@@ -124,7 +124,7 @@ fn of_powers<T: Real>() {
         (-0.0, -0.5, INF),
         (-0.0, -INF, INF),
         (0.0, INF, 0.0),
-        // Of negative numbers.
+        // Negative numbers.
         (-2.0, 3.0, -8.0),
         (-2.0, 4.0, 16.0),
         (-2.0, -1.0, -0.5),
@@ -238,7 +238,7 @@ fn small_results_are_there() {
     assert_eq!(Op::Log.eval(&[1e-45_f32]), -103.27893);
 }
 
-/// Where nothing is left of an angle, the result is still a sine.
+/// Sines of huge angles are bounded even without a correct digit of the reduced angle.
 #[test]
 fn sines_of_huge_angles_are_bounded() {
     let mut angle = 1e5_f64;

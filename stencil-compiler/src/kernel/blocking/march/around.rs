@@ -1,4 +1,4 @@
-//! What an iteration of a march computes on planes of its chunk, before it and behind it.
+//! The iterations of a march on planes of its chunk, before it and behind it.
 
 use super::March;
 use crate::kernel::iteration::{Computed, Frame};
@@ -8,7 +8,7 @@ use crate::kernel::rename::renamed;
 use crate::kernel::trim::{Needs, Span};
 use crate::kernel::{Condition, Index, IntVar, Stmt};
 
-/// What an iteration computes on some planes.
+/// The work of an iteration on some planes.
 pub(super) struct Branch {
     pub(super) computed: Computed,
     pub(super) when: When,
@@ -36,7 +36,7 @@ impl When {
     }
 }
 
-/// All of the work on the planes for which all is needed, and before and behind these what is needed there; `warm` leaves out
+/// All of the work on the planes on which all is needed, and the part needed before and behind these; `warm` leaves out
 /// the iterations that only fill the first planes.
 pub(super) fn branches(
     march: &March,

@@ -1,4 +1,4 @@
-//! The code of a march: prologue, loop, and how each iteration's planes come in.
+//! The code of a march: prologue, loop, and the arrival of each iteration's planes.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ use crate::kernel::pipeline::Pipeline;
 use crate::kernel::{Condition, Index, IntVar, Operand, Stmt};
 use crate::schedule::Refusal;
 
-/// What fills the rings: boxes, copies, or boxes and, in blocks that read around an end, copies.
+/// The means that fill the rings: boxes, copies, or boxes and, in blocks that read around an end, copies.
 struct Loader<'a> {
     boxes: Option<boxes::Loader<'a>>,
     copies: Option<Copies<'a>>,
@@ -164,7 +164,7 @@ fn iterate(
         barrier: DONE,
         slot: Index::Var(iteration) % phases,
     };
-    // The wait that comes with it is the one for what others shared.
+    // The wait that comes with it is the one for the values that others shared.
     let between = |draft: &mut Draft<'_>| {
         let mut refill = Vec::new();
         if march.refill == Refill::Between {
@@ -199,7 +199,7 @@ fn iterate(
     Ok(())
 }
 
-/// What an iteration does with its planes, in order.
+/// The work of an iteration on its planes, in order.
 fn work(
     march: &March,
     planes: &Planes<'_>,
@@ -220,8 +220,8 @@ fn work(
     work.extend(refill);
     work.extend(rims.clone());
     work.extend(computed.operations);
-    // Nothing is read from a ring after the operations: what takes the place of the oldest planes
-    // need not wait for stores. But where a barrier is split, it is all that readers wait for.
+    // Nothing is read from a ring after the operations, so the copies over the oldest planes need not wait for stores.
+    // But if a barrier is split, readers wait for this alone.
     if march.split {
         work.extend(store(last));
         work.push(done);
@@ -233,7 +233,7 @@ fn work(
     work
 }
 
-/// Which planes of each group an iteration reads from the ring, by age.
+/// The planes of each group that an iteration reads from the ring, by age.
 fn ages(pipeline: &Pipeline, layout: &Layout) -> Vec<(usize, u32)> {
     let mut ages = BTreeSet::new();
     for (of, at) in pipeline.reads.keys() {

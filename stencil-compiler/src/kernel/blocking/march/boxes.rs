@@ -20,9 +20,9 @@ struct Boxes {
     /// The first cell of a plane.
     x: IntVar,
     y: Option<IntVar>,
-    /// Is there an iteration whose plane is before those that exist, or behind them?
+    /// Is there an iteration whose plane lies before the existing ones, or behind them?
     bounds: [bool; 2],
-    /// Those of the blocks that have them copied, where others read around an end.
+    /// The blocks that have boxes copied, if others read around an end.
     ends: Option<Ends>,
 }
 
@@ -35,9 +35,9 @@ pub(super) struct Loader<'a> {
     /// Iterations of the loop.
     turns: IntVar,
     boxes: Vec<Boxes>,
-    /// Do all threads wait until slots are free, for they need what others did then?
+    /// Do all threads wait until slots are free, because they need values that others computed then?
     by_all: bool,
-    /// In blocks that read around an end all threads have waited before they copied.
+    /// The blocks that read around an end, in which all threads have waited before they copied.
     ends: Option<Ends>,
 }
 
@@ -87,9 +87,9 @@ impl<'a> Loader<'a> {
         });
     }
 
-    /// Waits until the slots of an iteration to come are free, then fills them: their planes were
-    /// last read in the iteration before this one. Threads have only read them, which the barrier
-    /// orders before what the copies write.
+    /// Waits until the slots of an iteration to come are free, then fills them: their planes were last read in the
+    /// iteration before this one. Threads have only read them, which the barrier orders before the writes of the
+    /// copies.
     pub(super) fn refill(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: IntVar) {
         let phases = i64::from(self.layout.phases());
         let next = draft.int("next");
@@ -189,8 +189,8 @@ impl<'a> Loader<'a> {
         plane
     }
 
-    /// Is it to be asked whether the plane of an iteration is one of the first that exist, and of the
-    /// last? `None` if there is none.
+    /// The checks that the plane of an iteration needs: is it one of the first that exist, and of the last? `None` if
+    /// it needs none.
     fn bounds(&self, boxes: &Boxes, iteration: &Index) -> Option<[bool; 2]> {
         let Index::Const(iteration) = iteration else {
             return Some(boxes.bounds);

@@ -1,4 +1,4 @@
-//! The loader of a march: which thread copies what into a slot of the ring.
+//! The loader of a march: the copies of each thread into a slot of the ring.
 
 use super::March;
 use super::ends::{Ends, are_around, source};
@@ -10,7 +10,7 @@ use crate::kernel::{BarrierId, Condition, Index, IntVar, Stmt};
 /// One thread's share of a group's copies in each iteration.
 struct Share {
     group: usize,
-    /// Where in a slot's box the copy goes.
+    /// The place in a slot's box that receives the copy.
     to: IntVar,
     x: IntVar,
     y: IntVar,
@@ -26,12 +26,12 @@ pub(super) struct Copies<'a> {
     shares: Vec<Share>,
     /// Iterations whose copies are complete.
     full: BarrierId,
-    /// Those of the blocks that copy, where others have boxes copied.
+    /// The blocks that copy, if others have boxes copied.
     ends: Option<Ends>,
 }
 
 impl<'a> Copies<'a> {
-    /// Computes each thread's share once, ahead of the loop: of all planes, or beside boxes of those that are
+    /// Computes each thread's share once, ahead of the loop: of all planes, or, in addition to boxes, of those that are
     /// read around ends.
     pub(super) fn new(
         draft: &mut Draft<'_>,

@@ -1,5 +1,5 @@
-//! Marches that read around the ends of periodic axes: where copies are from, and which blocks cannot have
-//! boxes copied, which are as the array lies.
+//! Marches that read around the ends of periodic axes: the origins of copies, and the blocks that cannot have boxes
+//! copied, which follow the layout of the array.
 
 use super::March;
 use super::layout::{Group, Layout};
@@ -7,10 +7,10 @@ use crate::kernel::lower::Draft;
 use crate::kernel::{Condition, Index, IntVar, Stmt};
 use crate::plan::Launch;
 
-/// What tells a march of boxes which of its blocks read around an end across the march.
+/// The data that tell a march of boxes which of its blocks read around an end across the march.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ends {
-    /// Cells between what a block reads and the nearest end; negative where it reads around one.
+    /// Cells between the reads of a block and the nearest end; negative if it reads around one.
     room: IntVar,
 }
 

@@ -1,4 +1,4 @@
-//! What a march keeps where: boxes of planes in rings, columns in registers.
+//! The storage of a march: boxes of planes in rings, columns in registers.
 //!
 //! Planes of one shape have a ring of their own, of as many slots as they are read for. All rings
 //! are filled equally far ahead, so that one pair of barriers an iteration hands over all of them.
@@ -25,7 +25,7 @@ pub(super) const DONE: BarrierId = BarrierId(1);
 /// Iterations whose copies are complete, in a block that has boxes copied, too.
 pub(super) const COPIED: BarrierId = BarrierId(2);
 
-/// How the planes of a launch lie in shared memory and registers.
+/// The layout of the planes of a launch in shared memory and registers.
 pub(super) struct Layout {
     /// Boxes by the function that they hold planes of.
     pub(super) planes: BTreeMap<FnId, Plane>,
@@ -44,7 +44,7 @@ pub(super) struct Layout {
 pub(super) struct Plane {
     /// Index into [`Layout::groups`].
     pub(super) group: usize,
-    /// Where it begins in a slot of its group.
+    /// Its offset in a slot of its group.
     pub(super) offset: u32,
     /// Oldest lag of the own column that is kept in registers, if any is.
     pub(super) column: Option<i32>,
@@ -55,7 +55,7 @@ pub(super) struct Plane {
 pub(super) struct Group {
     /// The shape.
     pub(super) shape: Shape,
-    /// Where the ring begins in the shared array.
+    /// The beginning of the ring in the shared array.
     pub(super) start: u32,
     /// Values of a slot.
     pub(super) slot_len: u32,
@@ -85,7 +85,7 @@ pub(super) struct Shape {
 }
 
 impl Group {
-    /// Where a cell is in a slot, by its place in the tile.
+    /// The position of a cell in a slot, by its place in the tile.
     pub(super) fn place(&self, x: Index, y: Index) -> Index {
         let row = (y + Index::Const(i64::from(self.shape.rim_y[0]))) * i64::from(self.shape.width);
         row + x + Index::Const(i64::from(self.start + self.shape.rim_x[0]))
@@ -217,7 +217,7 @@ impl Layout {
         }
     }
 
-    /// Are there blocks that copy what is read around an end, where others have boxes copied?
+    /// Are there blocks that copy values around an end, while others have boxes copied?
     pub(super) fn copies_at_ends(&self, context: &Context<'_>, march: &March) -> bool {
         let axis = context.algorithm.slowest_axis();
         let around = |group: &Group| are_around(group, context.launch, axis);
@@ -348,7 +348,7 @@ impl Layout {
     }
 }
 
-/// The planes that a box has, for some of one shape: those of a series of arrays.
+/// The planes of a box, out of some of one shape: those of a series of arrays.
 fn series(context: &Context<'_>, planes: &[FnId]) -> Result<Vec<Vec<FnId>>, Refusal> {
     let mut of_arrays = BTreeMap::new();
     for of in planes {

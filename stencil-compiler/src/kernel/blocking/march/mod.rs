@@ -1,11 +1,11 @@
 //! `march`: a block covers a tile across the slowest axis and marches along it through a chunk.
 //!
-//! Planes arrive in a ring in shared memory by asynchronous copies, a few iterations ahead; full
-//! and empty barriers hand slots over, so that no block-wide barrier is needed in the loop. What
-//! only its own column reads stays in registers; carried sums take each plane's terms as it passes;
-//! shared functions have a ring of their own, which all threads fill, with a barrier around it.
-//! Either all threads copy 16 bytes at a time, or one thread has whole boxes copied. Where planes are read
-//! around the ends of periodic axes, blocks at these ends may copy, and all others have boxes.
+//! Planes arrive in a ring in shared memory by asynchronous copies, a few iterations ahead; full and empty barriers
+//! hand slots over, so that no block-wide barrier is needed in the loop. Values that only their own column reads stay
+//! in registers; carried sums take each plane's terms as it passes; shared functions have a ring of their own, which
+//! all threads fill, with a barrier around it. Either all threads copy 16 bytes at a time, or one thread has whole
+//! boxes copied. If planes are read around the ends of periodic axes, blocks at these ends may copy, and all others
+//! have boxes.
 
 use super::{MOST_THREADS, chunk};
 use crate::kernel::iteration::{Cover, describe};
@@ -30,12 +30,12 @@ mod stage;
 use layout::Layout;
 use stage::Stage;
 
-/// Where an iteration fills the slots of a coming one.
+/// The point at which an iteration fills the slots of a coming one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refill {
     /// Before its own planes are waited for.
     Ahead,
-    /// Where it waits for what others shared.
+    /// At the wait for values that others shared.
     Between,
     /// When its work is done.
     Behind,
@@ -61,7 +61,7 @@ struct March {
     vector: u32,
     /// Are planes copied as boxes, where none is read around an end?
     boxes: bool,
-    /// Do warps wait for each other only before they read what is shared?
+    /// Do warps wait for each other only before they read shared values?
     split: bool,
     /// When slots are filled again.
     refill: Refill,

@@ -1,4 +1,4 @@
-//! Where the values of a march come from: the column in registers, or the ring.
+//! The sources of the values of a march: the column in registers, or the ring.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -85,7 +85,7 @@ impl<'a> Planes<'a> {
         self.staged.enter(draft, body, iteration);
     }
 
-    /// Evaluates shared functions on the rims of the tile, those that are early or the others.
+    /// Evaluates shared functions on the rims of the tile, the early ones or the others.
     pub(super) fn rims(&self, draft: &mut Draft<'_>, early: bool) -> Result<Vec<Stmt>, Refusal> {
         self.staged.rims(draft, early, (self, self.axis))
     }
@@ -107,8 +107,8 @@ impl<'a> Planes<'a> {
         !self.staged.stage.is_empty()
     }
 
-    /// Where a value is in the ring: the group, where the thread's first cell is on its plane, and how
-    /// far from there.
+    /// The position of a value in the ring: the group, the position of the thread's first cell on its plane, and the
+    /// distance from there.
     pub(super) fn place(
         &self,
         of: FnId,

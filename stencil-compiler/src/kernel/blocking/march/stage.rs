@@ -4,9 +4,9 @@
 //! the tile; all wait for each other, and in the next iterations the planes are read. A slot is
 //! written anew when its plane was last read in the iteration before.
 //!
-//! Where the barrier is split, warps arrive when they have read and written, and wait in the next
-//! iteration when they first read. What is made of no shared function is written before that wait,
-//! while others may still read in the iteration before: its ring has one slot more.
+//! If the barrier is split, warps arrive when they have read and written, and wait in the next iteration when they
+//! first read. Functions that are made of no shared one are written before that wait, while others may still read in
+//! the iteration before: its ring has one slot more.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -33,10 +33,10 @@ pub(super) struct Stage {
     len: u32,
 }
 
-/// Where planes of one shared function are.
+/// The planes of one shared function.
 #[derive(Clone, Debug)]
 pub(super) struct Staged {
-    /// Where its ring begins in the array, and how many slots it has.
+    /// The beginning of its ring in the array, and the number of slots.
     start: u32,
     slots: u32,
     /// Values of a row, and rows.
@@ -47,20 +47,20 @@ pub(super) struct Staged {
     rim: Rim,
     /// Lag of the plane that is evaluated.
     source: i32,
-    /// How many iterations ago planes that are read were evaluated.
+    /// The ages, in iterations, of the planes that are read.
     ages: BTreeSet<u32>,
     /// Is it evaluated before others are waited for?
     pub(super) early: bool,
 }
 
 impl Staged {
-    /// Where a cell is in a slot, by its place in the tile.
+    /// The position of a cell in a slot, by its place in the tile.
     fn place(&self, x: Index, y: Index) -> Index {
         let row = (y + Index::Const(i64::from(self.rim.y[0]))) * i64::from(self.width);
         row + x + Index::Const(i64::from(self.left + self.start))
     }
 
-    /// Where the plane of so many iterations ago begins, less where the ring does.
+    /// The beginning of the plane evaluated this many iterations ago, relative to that of the ring.
     fn slot(&self, iteration: IntVar, age: u32) -> Index {
         let slots = i64::from(self.slots);
         let back = (slots - i64::from(age)) % slots;
@@ -73,7 +73,7 @@ impl Staged {
         (self.source - lag).unsigned_abs()
     }
 
-    /// Where an offset is from the thread's first cell.
+    /// The position of an offset relative to the thread's first cell.
     pub(super) fn offset(&self, row: i32, x: i32) -> i32 {
         row * self.width as i32 + x
     }
@@ -125,9 +125,9 @@ impl Stage {
 /// Addresses of the stage in the kernel's code.
 pub(super) struct Places<'a> {
     pub(super) stage: &'a Stage,
-    /// Where the thread's first cell is in a slot of each function.
+    /// The position of the thread's first cell in a slot of each function.
     own: BTreeMap<FnId, IntVar>,
-    /// Where it is in this iteration, by function and age; 0 is what is evaluated.
+    /// The position in this iteration, by function and age; 0 is the plane that is evaluated.
     now: BTreeMap<(FnId, u32), IntVar>,
     shares: Vec<Share>,
 }
@@ -138,14 +138,14 @@ struct Share {
     early: bool,
     /// Conditions on the thread, the same in all iterations.
     conditions: Vec<Condition>,
-    /// How far the cell is from the thread's first one, in a slot of each ring and of each function.
+    /// The distance of the cell from the thread's first one, in a slot of each ring and of each function.
     in_ring: Vec<IntVar>,
     in_stage: BTreeMap<FnId, IntVar>,
 }
 
 impl<'a> Places<'a> {
-    /// Computes each thread's share of the rims once, ahead of the loop; `ring` is where its first cell
-    /// is in the slots of each group.
+    /// Computes each thread's share of the rims once, ahead of the loop; `ring` is the position of its first cell in
+    /// the slots of each group.
     pub(super) fn new(
         draft: &mut Draft<'_>,
         body: &mut Vec<Stmt>,
@@ -242,14 +242,14 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Where the thread's first cell is on a plane that a function is read on.
+    /// The position of the thread's first cell on a plane that a function is read on.
     pub(super) fn at(&self, of: FnId, lag: i32) -> Option<(&Staged, IntVar)> {
         let staged = self.stage.planes.get(&of)?;
         let base = self.now.get(&(of, staged.age(lag)))?;
         Some((staged, *base))
     }
 
-    /// Stores what the thread's own cells have.
+    /// Stores the values of the thread's own cells.
     pub(super) fn store(&self, of: FnId, values: Vec<Operand>) -> Option<Stmt> {
         Some(Stmt::StoreShared {
             array: STAGE,
@@ -351,7 +351,7 @@ struct Beside<'a, 'b> {
 }
 
 impl Beside<'_, '_> {
-    /// The operations, and the stores of what they result in.
+    /// The operations, and the stores of their results.
     fn evaluate(&mut self, draft: &mut Draft<'_>) -> Result<(Vec<Stmt>, Vec<Stmt>), Refusal> {
         let context = draft.context;
         let mut values = Values::new(&context, Vec::new())?;

@@ -17,7 +17,8 @@ pub(super) fn emit(
     draft: &mut Draft<'_>,
     cover: Cover,
     pipeline: &Pipeline,
-    (layout, buffers): (&Layout, u32),
+    layout: &Layout,
+    buffers: u32,
 ) -> Result<(), Refusal> {
     let axis = pipeline.axis;
     let mut body = Vec::new();
@@ -33,7 +34,7 @@ pub(super) fn emit(
         value: Index::Var(frame.start) + Index::Var(iteration) + Index::Const(i64::from(begin)),
     }];
     loader.fetch(draft, &mut inner, plane);
-    planes.addresses(draft, &mut inner, pipeline, (iteration, loader.own()));
+    planes.addresses(draft, &mut inner, pipeline, iteration, loader.own());
     let extend = draft.context.launch.extend.map(i64::from);
     let warmup = Index::Const(i64::from(pipeline.first_iteration() - begin));
     let mut conditions = vec![

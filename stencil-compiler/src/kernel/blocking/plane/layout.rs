@@ -1,4 +1,4 @@
-//! What is kept where: planes with their rims in shared memory, columns in registers.
+//! The storage of `plane`: planes with their rims in shared memory, columns in registers.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::kernel::{SharedArray, SharedId};
 /// The shared array of all planes.
 pub(super) const PLANES: SharedId = SharedId(0);
 
-/// Where the planes of a launch are.
+/// The places of the planes of a launch.
 pub(super) struct Layout {
     /// The own column of every function that is read.
     pub(super) columns: BTreeMap<FnId, Column>,
@@ -39,11 +39,11 @@ pub(super) struct Column {
 pub(super) struct Group {
     /// The functions, in the order of their parts of a slot.
     pub(super) members: Vec<FnId>,
-    /// Where its slots begin in the shared array.
+    /// The beginning of its slots in the shared array.
     pub(super) start: u32,
     /// Slots: iteration p reads planes p + lag and before, each in the slot of its number.
     pub(super) slots: u32,
-    /// What all members have in common.
+    /// The common properties of all members.
     pub(super) shape: Shape,
     /// Values of a row, and rows.
     pub(super) width: u32,
@@ -52,7 +52,7 @@ pub(super) struct Group {
     pub(super) front: u32,
 }
 
-/// How neighbours of a function are read.
+/// The way in which neighbours of a function are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     /// Newest plane in shared memory.
@@ -87,7 +87,7 @@ impl Layout {
             begin: pipeline.first_iteration(),
         };
         for (of, reads) in reads {
-            layout.add(context, cover, pipeline, (of, reads));
+            layout.add(context, cover, pipeline, of, reads);
         }
         let mut start = 0;
         for group in &mut layout.groups {
@@ -109,7 +109,8 @@ impl Layout {
         context: &Context<'_>,
         cover: Cover,
         pipeline: &Pipeline,
-        (of, reads): (FnId, Reads),
+        of: FnId,
+        reads: Reads,
     ) {
         let axis = pipeline.axis;
         let bounds = |reads: &[(Offset, i32)]| {

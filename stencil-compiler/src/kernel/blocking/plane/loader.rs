@@ -1,5 +1,5 @@
-//! What an iteration fetches for the next one: the far end of each column, the rim of each plane.
-//! Loads are issued ahead of the iteration's work and wait in registers.
+//! The loads of an iteration for the next one: the far end of each column, the rim of each plane. They are issued ahead
+//! of the iteration's work and wait in registers.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(super) struct Loader<'a> {
     layout: &'a Layout,
     frame: Frame,
     axis: usize,
-    /// What each column takes next, by function and point.
+    /// The next value of each column, by function and point.
     next: BTreeMap<(FnId, i32), Reg>,
     strips: Vec<Strip>,
     /// The thread's first cell in the first slot of each group.
@@ -27,7 +27,7 @@ struct Strip {
     group: usize,
     x: IntVar,
     y: IntVar,
-    /// Where in a slot it goes.
+    /// The place in a slot that receives it.
     to: IntVar,
     /// Has the thread a cell in this strip?
     taken: Vec<Condition>,
@@ -38,12 +38,12 @@ struct Strip {
 }
 
 /// Cells of the rim that lie in rows of one length: above and below the tile, or beside it.
-struct Part {
+struct RimRows {
     /// Cells of a row, and rows.
     size: [u32; 2],
     /// Cells of the rim along x and y that come before the tile.
     before: [u32; 2],
-    /// Cells along x and y that are stepped over behind those.
+    /// Cells along x and y that are skipped behind those.
     gap: [u32; 2],
     /// The first cell of the part in a plane.
     first: [u32; 2],
@@ -83,7 +83,7 @@ impl<'a> Loader<'a> {
             let own = int(draft, body, "own", row + column + first);
             loader.own.push(own);
             for part in parts(cover, group) {
-                used = loader.share(draft, body, (at, group), (&part, used));
+                used = loader.share(draft, body, at, group, &part, used);
             }
         }
         loader
@@ -95,8 +95,10 @@ impl<'a> Loader<'a> {
         &mut self,
         draft: &mut Draft<'_>,
         body: &mut Vec<Stmt>,
-        group: (usize, &Group),
-        (part, used): (&Part, u32),
+        at: usize,
+        group: &Group,
+        part: &RimRows,
+        used: u32,
     ) -> u32 {
         let threads: u32 = self.cover.threads().iter().product();
         let count = part.size[0] * part.size[1];
@@ -110,7 +112,7 @@ impl<'a> Loader<'a> {
         for first in (0..count).step_by(threads as usize) {
             let number = turned.clone() + Index::Const(i64::from(first));
             let number = int(draft, body, "rim", number);
-            let mut strip = self.strip(draft, body, group, (part, number));
+            let mut strip = self.strip(draft, body, at, group, part, number);
             if first + threads > count {
                 let count = Index::Const(i64::from(count));
                 strip.taken.push(Condition::below(number, count));
@@ -125,8 +127,10 @@ impl<'a> Loader<'a> {
         &self,
         draft: &mut Draft<'_>,
         body: &mut Vec<Stmt>,
-        (at, group): (usize, &Group),
-        (part, number): (&Part, IntVar),
+        at: usize,
+        group: &Group,
+        part: &RimRows,
+        number: IntVar,
     ) -> Strip {
         let row_len = i64::from(part.size[0]);
         let counted = [
@@ -137,7 +141,7 @@ impl<'a> Loader<'a> {
         for (along, (name, value)) in counted.into_iter().enumerate() {
             let counted = int(draft, body, name, value);
             let gap = i64::from(part.gap[along]);
-            // What is not in front of the tile is behind it.
+            // Cells that are not in front of the tile are behind it.
             let step = match i64::from(part.before[along]) {
                 0 => Index::Const(gap),
                 _ if gap == 0 => Index::Const(0),
@@ -182,7 +186,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Starts to load what the iteration after the one on this plane needs.
+    /// Starts the loads for the iteration after the one on this plane.
     pub(super) fn fetch(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, plane: IntVar) {
         let mut ahead = BTreeMap::new();
         let mut coming = |draft: &mut Draft<'_>, body: &mut Vec<Stmt>, lag: i32| {
@@ -208,7 +212,7 @@ impl<'a> Loader<'a> {
                     conditions.push(Condition::below(self.frame.y, end));
                 }
                 let to = functions.iter().map(|of| (*of, self.next[&(*of, point)]));
-                let from = (self.frame.x, self.frame.y, plane);
+                let from = [self.frame.x, self.frame.y, plane];
                 let loads = self.loads(draft, from, point, &to.collect::<Vec<_>>());
                 body.push(Stmt::If {
                     conditions,
@@ -223,7 +227,7 @@ impl<'a> Loader<'a> {
             conditions.extend(strip.inside.clone());
             conditions.extend(self.planes(plane, group.shape.reach));
             let to = group.members.iter().copied().zip(strip.values.clone());
-            let from = (strip.x, strip.y, plane);
+            let from = [strip.x, strip.y, plane];
             let loads = self.loads(draft, from, 0, &to.collect::<Vec<_>>());
             body.push(Stmt::If {
                 conditions,
@@ -246,7 +250,7 @@ impl<'a> Loader<'a> {
     fn loads(
         &self,
         draft: &mut Draft<'_>,
-        (x, y, plane): (IntVar, IntVar, IntVar),
+        [x, y, plane]: [IntVar; 3],
         point: i32,
         to: &[(FnId, Reg)],
     ) -> Vec<Stmt> {
@@ -320,7 +324,7 @@ impl<'a> Loader<'a> {
         &self.own
     }
 
-    /// What a column takes next.
+    /// The next value of a column.
     pub(super) fn next(&self, of: FnId, point: i32) -> Option<Reg> {
         self.next.get(&(of, point)).copied()
     }
@@ -338,20 +342,20 @@ fn put(group: &Group, member: usize, base: IntVar, values: Vec<Operand>) -> Stmt
 
 /// The rim of a plane: rows above and below the tile, with the corners where they are read, and the
 /// cells beside it.
-fn parts(cover: Cover, group: &Group) -> Vec<Part> {
+fn parts(cover: Cover, group: &Group) -> Vec<RimRows> {
     let [[left, right], [low, high]] = group.shape.rim;
     let [x, y] = cover.tile;
     let (across, column) = match group.shape.corners {
         true => (left + x + right, group.front - left),
         false => (x, group.front),
     };
-    let bands = Part {
+    let bands = RimRows {
         size: [across, low + high],
         before: [0, low],
         gap: [0, y],
         first: [column, 0],
     };
-    let sides = Part {
+    let sides = RimRows {
         size: [left + right, y],
         before: [left, 0],
         gap: [x, 0],

@@ -2,11 +2,11 @@
 //! neighbours read in shared memory and the rest of the stencil in registers: the 2.5-dimensional
 //! cache blocking of Pekkilä et al. 2017, section 4.2.
 //!
-//! A thread keeps its own column of each field in registers. When the march goes on by a plane, the
-//! column brings the inside of the shared plane up to date, and only its rim and the cell at the far
-//! end of the column come from global memory; these loads are issued ahead of the iteration that
-//! hides them. Where neighbours are read on several planes at once, that many planes are kept. What
-//! only its own cell reads never enters shared memory. Block-wide barriers stand around the update.
+//! A thread keeps its own column of each field in registers. When the march goes on by a plane, the column brings the
+//! inside of the shared plane up to date, and only its rim and the cell at the far end of the column come from global
+//! memory; these loads are issued ahead of the iteration that hides them. If neighbours are read on several planes at
+//! once, that many planes are kept. Values that only their own cell reads never enter shared memory. Block-wide
+//! barriers stand around the update.
 
 use super::{MOST_THREADS, chunk};
 use crate::kernel::iteration::{Cover, describe};
@@ -118,6 +118,6 @@ pub(super) fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
         ));
     }
     draft.kernel.notes.extend(describe(context, &pipeline));
-    body::emit(&mut draft, cover, &pipeline, (&layout, buffers))?;
+    body::emit(&mut draft, cover, &pipeline, &layout, buffers)?;
     Ok(draft.kernel)
 }

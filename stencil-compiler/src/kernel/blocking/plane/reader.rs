@@ -1,4 +1,4 @@
-//! Where the values of an iteration come from: the column in registers, or a plane.
+//! The sources of the values of an iteration: the column in registers, or a plane.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -65,7 +65,8 @@ impl<'a> Planes<'a> {
         draft: &mut Draft<'_>,
         body: &mut Vec<Stmt>,
         pipeline: &Pipeline,
-        (iteration, own): (IntVar, &[IntVar]),
+        iteration: IntVar,
+        own: &[IntVar],
     ) {
         let mut read = BTreeSet::new();
         for (of, at) in pipeline.reads.keys() {
@@ -87,7 +88,7 @@ impl<'a> Planes<'a> {
         }
     }
 
-    /// Moves each column on by one plane; what `next` says comes in.
+    /// Moves each column on by one plane; `next` gives the values that come in.
     pub(super) fn shift(&self, body: &mut Vec<Stmt>, next: impl Fn(FnId, i32) -> Option<Reg>) {
         for ((of, point, lag), reg) in &self.column {
             let newer = self.column.get(&(*of, *point, lag + 1)).copied();

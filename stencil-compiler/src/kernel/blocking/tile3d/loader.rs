@@ -119,8 +119,8 @@ impl<'a> Loader<'a> {
         });
     }
 
-    /// Copies of all arrays from one cell, each as far as it is read anywhere: what is further away
-    /// need not be there. `place` is where the cell's values are.
+    /// Copies of all arrays from one cell, each as far as it is read anywhere: values further away need not exist.
+    /// `place` is the position of the cell's values.
     fn copies(
         &self,
         draft: &Draft<'_>,

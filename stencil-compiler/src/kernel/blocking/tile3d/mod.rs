@@ -42,7 +42,7 @@ impl Shape {
             false => 1,
         };
         let mut cells = [along(0, "x"), along(1, "y"), along(2, "z")];
-        // What other dimensions would have goes along x: no thread is left without a cell.
+        // The extents along missing dimensions go along x: no thread is left without a cell.
         for (axis, name) in [(1, "y"), (2, "z")] {
             if axis >= dimension {
                 cells[0] = cells[0].saturating_mul(context.param(name));
@@ -121,7 +121,7 @@ pub(super) fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
         tile.plane_len(),
         tile.staged.len()
     ));
-    let body = body(&mut draft, &form, &tile, (&mut values, &results))?;
+    let body = body(&mut draft, &form, &tile, &mut values, &results)?;
     draft.kernel.body = body;
     Ok(draft.kernel)
 }
@@ -133,7 +133,8 @@ fn body(
     draft: &mut Draft<'_>,
     form: &Shape,
     tile: &Tile,
-    (values, results): (&mut Values<'_>, &Results),
+    values: &mut Values<'_>,
+    results: &Results,
 ) -> Result<Vec<Stmt>, Refusal> {
     let extend = draft.context.launch.extend.map(i64::from);
     let mut body = Vec::new();
@@ -166,7 +167,7 @@ fn body(
         value: Index::Var(own[form.axis]) + Index::Var(roll) * size,
     });
     own[form.axis] = here;
-    inner.extend(work(draft, form, tile, (values, results), (roll, &own))?);
+    inner.extend(work(draft, form, tile, values, results, roll, &own)?);
     if form.rolls > 1 {
         inner.push(Stmt::Sync);
         let new = Index::Var(roll) * size + Index::Const(i64::from(tile.planes));
@@ -188,8 +189,10 @@ fn work(
     draft: &mut Draft<'_>,
     form: &Shape,
     tile: &Tile,
-    (values, results): (&mut Values<'_>, &Results),
-    (roll, own): (crate::kernel::IntVar, &[crate::kernel::IntVar]),
+    values: &mut Values<'_>,
+    results: &Results,
+    roll: crate::kernel::IntVar,
+    own: &[crate::kernel::IntVar],
 ) -> Result<Vec<Stmt>, Refusal> {
     let extend = draft.context.launch.extend.map(i64::from);
     let mut out = Vec::new();

@@ -38,7 +38,7 @@ pub(super) struct Tile {
 }
 
 impl Tile {
-    /// Stages what is read at any other cell than a thread's own.
+    /// Stages the functions that are read at any other cell than a thread's own.
     pub(super) fn new(form: &Shape, reads: impl Iterator<Item = (FnId, Offset)>) -> Self {
         let reads: Vec<(FnId, Offset)> = reads.collect();
         let staged: BTreeSet<FnId> = reads
@@ -95,7 +95,7 @@ impl Tile {
     }
 }
 
-/// Reads the tile, and what is not staged from the thread's own cell.
+/// Reads the tile, and other functions from the thread's own cell.
 pub(super) struct Staged<'a> {
     form: &'a Shape,
     tile: &'a Tile,

@@ -39,7 +39,7 @@ fn every_wait_for_boxes_is_needed() {
         faults(&drop_arrive(&kernel, 0).unwrap()),
         [FaultKind::Deadlock]
     );
-    // What one thread waits for, its warp does not know.
+    // The wait of one thread teaches its warp nothing.
     let alone = "if t < 1 { wait full[(i + 1) % 4] parity (i + 1) / 4 % 2 }";
     let found = changed("wait full[(i + 1) % 4] parity (i + 1) / 4 % 2", alone);
     assert!(found.contains(&FaultKind::Race), "{found:?}");

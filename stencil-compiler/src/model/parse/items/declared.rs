@@ -1,4 +1,4 @@
-//! What is declared with a type: `field`, `param` and `source`; and `unit none`.
+//! Items with a type: `field`, `param` and `source`; and `unit none`.
 
 use super::{equals, name, split};
 use crate::catalogue::Rank;

@@ -1,4 +1,4 @@
-//! Systems, schemes and what is in them; one file for each kind of item.
+//! Systems, schemes and their items; one file for each kind of item.
 
 use super::ast::{Ast, EquationItem, FunctionItem, LetItem, Name, System, Written};
 use super::expression;
@@ -8,15 +8,15 @@ use crate::diag::{Code, Diagnostic, Span};
 mod conserved;
 mod declared;
 mod function;
+mod observables;
 mod riemann;
 mod scheme;
-mod watched;
 mod words;
 
 pub(in crate::model) use declared::type_name;
 use words::{BLOCKS, ITEMS, docs, unknown_item, unsupported};
 
-/// Reads everything; `None` where there is no system.
+/// Reads everything; `None` without a system.
 pub(super) fn source(cursor: &mut Cursor) -> Option<System> {
     let mut system: Option<System> = None;
     let mut schemes = Vec::new();
@@ -170,8 +170,8 @@ fn item(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
         "face" => return conserved::face(cursor, system),
         "average" => return conserved::average(cursor, system),
         "riemann" => return riemann::solver(cursor, system),
-        "observe" => watched::observe(cursor, system, at)?,
-        "cfl" => return watched::cfl(cursor, system),
+        "observe" => observables::observe(cursor, system, at)?,
+        "cfl" => return observables::cfl(cursor, system),
         _ => declared::unit(cursor)?,
     }
     semicolon(cursor)
@@ -250,7 +250,7 @@ fn equals(cursor: &mut Cursor) -> Parsed<Ast> {
     expression::whole(cursor)
 }
 
-/// The `;` that ends an item; its absence is reported where it is missing.
+/// The `;` that ends an item. If it is missing, the end of the item is underlined.
 fn semicolon(cursor: &mut Cursor) -> Parsed<()> {
     if cursor.eat_punct(';') {
         return Ok(());

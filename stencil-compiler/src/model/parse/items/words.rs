@@ -26,7 +26,7 @@ pub(super) const ITEMS: &[&str] = &[
 ];
 /// Words that start a block.
 pub(super) const BLOCKS: &[&str] = &["system", "scheme", "fn", "pub"];
-/// Words of planned or neighbouring languages, with what to write today.
+/// Words of planned features or other languages, with their replacements.
 const UNSUPPORTED: &[(&str, &str)] = &[
     ("bc", "boundary conditions are set where the run is set up"),
     ("const", "write `param` with a default"),
@@ -133,7 +133,7 @@ pub(super) fn unknown_item(cursor: &mut Cursor, start: Span, expected: &str, wor
     cursor.report(Diagnostic::new(Code::Syntax, span, message).help_if(help));
 }
 
-/// The way out where what is next is an equation, and whether its first word is certainly not another one misspelt.
+/// The way out if an equation follows, and whether its first word is certainly not another one misspelt.
 fn equation(cursor: &Cursor) -> Option<(String, bool)> {
     let Kind::Word(word) = cursor.peek() else {
         return None;

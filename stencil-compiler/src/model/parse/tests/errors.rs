@@ -1,4 +1,4 @@
-//! One smallest program for each error, and more for those with many causes.
+//! A minimal program for each error, and more for those with many causes.
 
 use super::{around, codes, equation};
 use crate::diag::Code;
@@ -414,7 +414,7 @@ fn each_error_has_its_code() {
         assert_eq!(codes(source), [*code], "{source}");
     }
     for code in Code::ALL {
-        // What the discretization and the readers of other files find is tested there.
+        // Errors of the discretization and of the readers of other files are tested there.
         let is_late = matches!(code, Code::NeedsWaves | Code::NeedsEulerSteps);
         let found_later = is_late || code.text().starts_with("P04");
         if found_later || !code.text().starts_with('P') {

@@ -1,4 +1,4 @@
-//! What functions, conditions and short words expand to.
+//! The expansions of functions, conditions and short words.
 
 use super::{around, parsed, reprinted};
 use crate::model::parse::{Dimensions, dimensions, parse_str, parse_str_in};
@@ -221,7 +221,7 @@ fn solvers_are_printed_with_what_they_are_made_of() {
     for scheme in ["s", "u"] {
         let chosen = model.with_scheme(scheme).unwrap();
         round_trip(&chosen);
-        // They are no good solvers.
+        // They are bad solvers.
         let refused = crate::discretize::discretize(&chosen).unwrap_err();
         assert_eq!(refused.code, crate::diag::Code::OtherFlux, "{refused}");
     }

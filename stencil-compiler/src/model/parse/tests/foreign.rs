@@ -1,9 +1,9 @@
-//! What physicists type: each has one error, at its place, with the way out.
+//! Words that physicists type: each has one error, at its place, with the way out.
 
 use super::{around, codes, equation, parsed};
 use crate::model::parse::parse_str;
 
-/// The one error of a text: its code, what it underlines, and its help.
+/// The one error of a text: its code, the underlined text, and its help.
 fn error(source: &str) -> (String, String, String) {
     let errors = parse_str(source).expect_err(source);
     let found: Vec<_> = errors.iter().collect();
@@ -15,7 +15,7 @@ fn error(source: &str) -> (String, String, String) {
         false => line.chars().count(),
     };
     let start = span.start.column as usize;
-    // What is no token has a place and no extent.
+    // An error without a token has a place and no extent.
     let at = line.chars().take(end.max(start + 1)).skip(start);
     let help = found[0].help.clone().unwrap_or_default();
     (found[0].code.text().to_string(), at.collect(), help)
@@ -102,7 +102,7 @@ fn names_with_numbers_stay_names() {
     }
 }
 
-/// So many `let`s, each made of the last.
+/// A chain of this many `let`s, each made of the last.
 fn chain(count: usize, of: &str) -> String {
     let first = "let c0 = f;".to_string();
     let all = (1..count).fold(first, |all, i| {

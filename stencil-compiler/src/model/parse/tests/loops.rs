@@ -1,4 +1,4 @@
-//! Loops that end by a test: their names, their places, and what a run needs of them.
+//! Loops that end by a test: their names, their places, and the conditions that a run has to check.
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};
 
@@ -122,7 +122,7 @@ fn what_a_loop_assigns_is_lost_whatever_it_was() {
     }
 }
 
-/// As tokens of a function that is linked.
+/// The tokens of a linked function, all at one place.
 fn at_one_place(tokens: TokenStream) -> TokenStream {
     let tokens = tokens.into_iter().map(|mut token| {
         if let TokenTree::Group(group) = &token {

@@ -1,4 +1,4 @@
-//! What a step is made of, one part after the other: all rates at once, or what flows along each axis, and what else changes
+//! The parts of a step, one after the other: all rates at once, or the fluxes along each axis, and the other terms,
 //! fields, by itself (Godunov's and Strang's splittings; LeVeque 2002, sections 17.1 to 17.5 and 19.5).
 
 use std::collections::BTreeMap;
@@ -12,42 +12,42 @@ use crate::diag::Span;
 use crate::expr::Rational;
 use crate::model::{Model, Splitting, Sweep};
 
-/// One part: what it integrates, and for how much of a step.
+/// One part: the terms that it integrates, and the share of the step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct FractionalStep {
     /// The axes along which things flow in it.
     pub(super) axes: Vec<usize>,
-    /// Is all else in it?
+    /// Does it contain the terms without flux?
     pub(super) rest: bool,
-    /// Of the time of a step.
+    /// The share of the time of a step.
     pub(super) share: Rational,
-    /// What tells its names from those of other parts.
+    /// The suffix that tells its names from those of other parts.
     pub(super) suffix: &'static str,
 }
 
 /// The parts of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Parts {
-    /// Those that differ.
-    pub(super) all: Vec<Part>,
-    /// In which order they are done, each with the time at which it begins, in units of the step.
+pub(super) struct FractionalSteps {
+    /// The distinct parts.
+    pub(super) all: Vec<FractionalStep>,
+    /// The order of the parts, each with the time at which it begins, in units of the step.
     pub(super) order: Vec<(usize, Rational)>,
 }
 
 const AXES: [&str; 3] = ["_x", "_y", "_z"];
 
-/// How much of a step goes along an axis at once.
+/// The share of a step that goes along an axis at once.
 pub(super) fn share(model: &Model, axis: usize) -> Rational {
     let halved = model.scheme.sweep == Sweep::Strang && axis + 1 < model.dimension;
     Rational::new(1, if halved { 2 } else { 1 })
 }
 
-/// The parts of a step of a model; `still` where nothing changes its fields but what flows.
-pub(super) fn parts(model: &Model, still: bool) -> Parts {
+/// The parts of a step of a model; `still` if only fluxes change its fields.
+pub(super) fn fractional_steps(model: &Model, still: bool) -> FractionalSteps {
     let scheme = &model.scheme;
     let (zero, one) = (Rational::from_integer(0), Rational::from_integer(1));
     let axes = 0..model.dimension;
-    let part = |axes: Vec<usize>, rest, share, suffix| Part {
+    let part = |axes: Vec<usize>, rest, share, suffix| FractionalStep {
         axes,
         rest,
         share,
@@ -69,7 +69,7 @@ pub(super) fn parts(model: &Model, still: bool) -> Parts {
         order.extend((0..at - 1).rev().map(|at| (at, half)));
     }
     if still || all.iter().any(|part| part.rest) {
-        return Parts { all, order };
+        return FractionalSteps { all, order };
     }
     let share = match (scheme.source, scheme.sweep) {
         (Splitting::Strang, _) | (Splitting::Unsplit, Sweep::Strang) => {
@@ -80,15 +80,15 @@ pub(super) fn parts(model: &Model, still: bool) -> Parts {
     };
     order.push((at, one - share));
     all.push(part(Vec::new(), true, share, "_rest"));
-    Parts { all, order }
+    FractionalSteps { all, order }
 }
 
 /// The rates of all components in each part.
 ///
 /// # Errors
-/// Where coefficients leave the range of exact numbers.
+/// If coefficients leave the range of exact numbers.
 pub(super) fn rates(
-    parts: &Parts,
+    parts: &FractionalSteps,
     equations: &[(Poly, Span)],
     outflows: Vec<Outflow>,
     atoms: &mut Atoms,
@@ -101,7 +101,7 @@ pub(super) fn rates(
     let mut all: Vec<Vec<(Poly, Span)>> = own.collect();
     let mut flows: BTreeMap<(usize, usize), (Vec<Poly>, Span)> = BTreeMap::new();
     for outflow in outflows {
-        let along = |part: &Part| part.axes.contains(&outflow.axis);
+        let along = |part: &FractionalStep| part.axes.contains(&outflow.axis);
         let at = parts.all.iter().position(along);
         let at = at.or_else(|| parts.all.iter().position(|part| part.rest));
         let flow = flows.entry((at.unwrap_or_default(), outflow.component));

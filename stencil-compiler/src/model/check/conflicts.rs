@@ -5,26 +5,28 @@ use crate::catalogue::{integrators, reconstructions, riemann};
 use crate::diag::Code;
 use crate::model::{Averaged, Scheme, Variables};
 
-/// Why settings do not go together.
-pub(super) struct Misfit {
+/// The reason why settings do not go together.
+pub(super) struct Conflict {
     pub(super) code: Code,
     pub(super) message: String,
     pub(super) help: String,
-    /// Is it what stands after `in` that asks for the others?
+    /// Do the reconstructed variables, behind `in`, ask for the others?
     pub(super) of_variables: bool,
 }
 
 impl Scheme {
-    /// Why the settings do not go together, if they do not.
-    pub(super) fn misfit(&self) -> Option<Misfit> {
-        let misfit = self.misfit_of_waves().or_else(|| self.misfit_of_fluxes());
-        misfit.or_else(|| self.misfit_of_average())
+    /// The reason why the settings do not go together, if they do not.
+    pub(super) fn conflict(&self) -> Option<Conflict> {
+        let conflict = self
+            .conflict_of_waves()
+            .or_else(|| self.conflict_of_fluxes());
+        conflict.or_else(|| self.conflict_of_average())
     }
 
     /// The jump of the fluxes of reconstructed states is that of the law made linear between these.
-    fn misfit_of_average(&self) -> Option<Misfit> {
-        let misfits = self.average == Averaged::Cells && self.variables != Variables::Fluxes;
-        misfits.then(|| Misfit {
+    fn conflict_of_average(&self) -> Option<Conflict> {
+        let conflicts = self.average == Averaged::Cells && self.variables != Variables::Fluxes;
+        conflicts.then(|| Conflict {
             code: Code::NeedsOthersFluxes,
             message: format!(
                 "`{AVERAGE} = cells` goes with reconstructed fluxes, and fluxes of reconstructed states rise by the law between these"
@@ -34,15 +36,15 @@ impl Scheme {
         })
     }
 
-    fn misfit_of_fluxes(&self) -> Option<Misfit> {
-        // One that a system declares is made of states.
+    fn conflict_of_fluxes(&self) -> Option<Conflict> {
+        // A declared solver is made of states.
         let combines = riemann::find(&self.riemann).is_some_and(|solver| solver.combines);
         if self.variables != Variables::Fluxes || combines {
             return None;
         }
         let serving = riemann::ALL.iter().filter(|solver| solver.combines);
         let serving: Vec<String> = serving.map(|own| format!("`{}`", own.name)).collect();
-        Some(Misfit {
+        Some(Conflict {
             code: Code::NeedsOthersFluxes,
             message: format!(
                 "`{}` makes fluxes of states, and has no use for reconstructed ones",
@@ -56,9 +58,9 @@ impl Scheme {
         })
     }
 
-    fn misfit_of_waves(&self) -> Option<Misfit> {
+    fn conflict_of_waves(&self) -> Option<Conflict> {
         let made = reconstructions::find(&self.reconstruct)?;
-        // One that a system declares knows its own waves only.
+        // A declared solver knows its own waves only.
         let has_waves = riemann::find(&self.riemann).is_some_and(|own| own.takes_apart);
         let tableau = (integrators::find(&self.time)?.tableau)();
         let missing = if !has_waves {
@@ -73,7 +75,7 @@ impl Scheme {
         } else {
             return None;
         };
-        made.propagates.then(|| Misfit {
+        made.propagates.then(|| Conflict {
             code: Code::NeedsWholeSteps,
             message: format!("`{}` corrects waves, and needs {missing}", made.name),
             help: "write `reconstruct: waves<limiter = mc>; riemann: roe; time: euler;`, or `riemann: hlle;`"

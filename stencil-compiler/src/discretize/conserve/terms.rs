@@ -1,4 +1,4 @@
-//! Polynomials as terms of the language, so that what was derived can be read, and evaluated like what is declared.
+//! Polynomials as terms of the language, so that derived quantities can be read, and evaluated like declared ones.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub(super) fn term(
     }
 }
 
-/// Operations beyond which nothing is written out: terms name nothing, so what is made of a part twice has it twice.
+/// Operations beyond which nothing is written out: terms have no names, so a part that is used twice is written twice.
 const MOST_OPERATIONS: usize = 10_000;
 
 /// Can a quotient be written out?
@@ -47,7 +47,7 @@ pub(super) fn fits(quotient: &Quotient, atoms: &Atoms) -> bool {
     sizes.poly(&quotient.above) + sizes.poly(&quotient.below) <= MOST_OPERATIONS
 }
 
-/// How large things are when they are written out, each no more than just too large.
+/// Sizes of written-out terms, each no more than just too large.
 struct Sizes<'s> {
     atoms: &'s Atoms,
     known: BTreeMap<AtomId, usize>,

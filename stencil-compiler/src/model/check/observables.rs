@@ -116,7 +116,7 @@ fn power(scope: &mut Scope<'_>, item: &SpeedItem) -> Option<u32> {
     found.map(|(_, power)| *power)
 }
 
-/// A speed: a scalar, or a vector of those along each axis where it is advective.
+/// A speed: a scalar, or a vector of the speeds along each axis if it is advective.
 fn speed(scope: &mut Scope<'_>, item: &SpeedItem, power: Option<u32>) -> Option<Term> {
     let term = scope.term(&item.value, item.at, Place::System)?;
     match (power, term.rank) {

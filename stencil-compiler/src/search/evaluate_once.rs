@@ -1,9 +1,10 @@
-//! Functions that are evaluated in their own cell, so that what is costly in them is evaluated once.
+//! Functions that are evaluated in their own cell, so that their costly parts are evaluated once.
 //!
 //! A flux reads the state on the lower side of its face in one cell, and that on the upper side in the next. Both are
-//! made of the same quotients, which are then evaluated for each cell twice. Kept where the next cell, or the next
-//! plane, can read them, both states are evaluated in one cell. Which functions are kept is a cut: the fewest
-//! through which all that is costly and evaluated at several places is used, and none of which is itself such a use.
+//! made of the same quotients, which are then evaluated twice for each cell. If they are kept such that the next cell,
+//! or the next plane, can read them, both states are evaluated in one cell. The functions to keep are a cut: the
+//! smallest set through which all costly functions with several places of evaluation are used, and none of which is
+//! itself such a use.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -11,15 +12,15 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use crate::algorithm::{Algorithm, Def, FnId, Offset};
 use crate::schedule::Placement;
 
-/// Operations of a function from which on it is costly: those of a quotient.
+/// Operations from which on a function is costly: those of a quotient.
 const COSTLY: u32 = 8;
 
 type Placements = BTreeMap<String, Placement>;
 
-/// The placements and those of functions between costly ones and their uses: in registers where only the own
-/// column reads them, else in shared memory. What these are kept for is evaluated once; so, then, may be
-/// what reads them, and so on.
-pub(super) fn aligned(algorithm: &Algorithm, placements: &Placements) -> Placements {
+/// Returns the placements with those of functions between costly ones and their uses: in registers if only the own
+/// column reads them, else in shared memory. The functions below them are evaluated once, so their readers may follow,
+/// and so on.
+pub(super) fn evaluate_once(algorithm: &Algorithm, placements: &Placements) -> Placements {
     let mut all = placements.clone();
     loop {
         let more = Uses::of(algorithm, &all).kept();
@@ -30,23 +31,24 @@ pub(super) fn aligned(algorithm: &Algorithm, placements: &Placements) -> Placeme
     }
 }
 
-/// Where functions are evaluated, those that are kept or stored in their own cells.
+/// The places at which functions are evaluated, with kept and stored ones in their own cells.
 struct Uses<'a> {
     algorithm: &'a Algorithm,
-    /// Functions that are evaluated in their own cells: new values, and what is kept or stored.
+    /// Functions that are evaluated in their own cells: new values, and kept or stored functions.
     roots: BTreeSet<FnId>,
-    /// Around a cell, of all that is evaluated for it.
+    /// The places around a cell at which each function is evaluated for it.
     places: BTreeMap<FnId, BTreeSet<Offset>>,
-    /// What reads each function.
+    /// The readers of each function.
     readers: BTreeMap<FnId, BTreeSet<FnId>>,
-    /// Functions that take a quotient, and those made of one in their own cell alone: where one quotient serves many of
+    /// Functions that take a quotient, and those made of one in their own cell alone: if one quotient serves many of
     /// them, these are much work, too.
     costly: BTreeSet<FnId>,
-    /// Those that every cell has to itself, as they are made of an accumulator.
+    /// Functions that are made of an accumulator, which every cell has to itself.
     of_accumulators: BTreeSet<FnId>,
 }
 
-/// Costly functions that a function is made of, up to what is kept or stored, and where one evaluation of it needs them.
+/// Costly functions that a function is made of, down to kept or stored ones, and the places at which one evaluation
+/// needs them.
 type Inside = BTreeMap<FnId, BTreeSet<Offset>>;
 
 impl<'a> Uses<'a> {
@@ -78,7 +80,7 @@ impl<'a> Uses<'a> {
         uses
     }
 
-    /// Goes on from a function to what it reads.
+    /// Adds the places and readers of the functions that this one reads.
     fn read(&mut self, id: FnId) {
         let Some(own) = self.places.get(&id).cloned() else {
             return;
@@ -90,7 +92,7 @@ impl<'a> Uses<'a> {
         }
     }
 
-    /// Is it, where those are known that stand before it?
+    /// Is a function costly, given those before it?
     fn is_costly(&self, id: FnId) -> bool {
         let mut reads = self.algorithm.function(id).def.reads();
         let of_costly = reads.clone().any(|read| self.costly.contains(&read.of));
@@ -98,7 +100,7 @@ impl<'a> Uses<'a> {
         !self.roots.contains(&id) && (is_pointwise || self.algorithm.cost(id) >= COSTLY)
     }
 
-    /// What costly functions each one is made of that is evaluated.
+    /// The costly functions inside of each function that is evaluated.
     fn inside(&self) -> BTreeMap<FnId, Inside> {
         let mut all: BTreeMap<FnId, Inside> = BTreeMap::new();
         // Functions stand behind all that they read.
@@ -120,7 +122,8 @@ impl<'a> Uses<'a> {
         all
     }
 
-    /// What is repeated in functions that are made of none in which anything is: the others come when this is kept.
+    /// The repeated functions inside of those that read no function with repetitions. Others follow when these are
+    /// kept.
     fn lowest_repeated(&self, inside: &BTreeMap<FnId, Inside>) -> BTreeSet<FnId> {
         let repeats = |id: &FnId| inside.get(id).is_some_and(|i| repeated(i).next().is_some());
         let is_lowest = |id: &FnId| {
@@ -153,7 +156,7 @@ impl<'a> Uses<'a> {
         false
     }
 
-    /// What is to be kept, with how.
+    /// The functions to keep, with their placements.
     fn kept(&self) -> Placements {
         let inside = self.inside();
         let may_be_kept = inside.iter().filter(|(id, inside)| {
@@ -184,7 +187,7 @@ impl<'a> Uses<'a> {
     }
 }
 
-/// Does a march keep what lies there in the cell's own column?
+/// Does a march keep a value at this offset in the cell's own column?
 pub(super) fn in_own_column(algorithm: &Algorithm, at: Offset) -> bool {
     let axis = algorithm.slowest_axis();
     (0..3).all(|other| other == axis || at[other] == 0)
@@ -200,8 +203,8 @@ fn shifted(at: Offset, by: Offset) -> Offset {
     std::array::from_fn(|axis| at[axis] + by[axis])
 }
 
-/// Parts functions such that those that are made of a common costly one are together: they have it once if they are
-/// evaluated at one time.
+/// Groups functions such that those made of a common costly one are together: it is evaluated once if they are
+/// evaluated at the same time.
 fn groups(functions: BTreeSet<FnId>, inside: &BTreeMap<FnId, Inside>) -> Vec<BTreeSet<FnId>> {
     let mut groups: Vec<(BTreeSet<FnId>, BTreeSet<FnId>)> = Vec::new();
     for id in functions {
@@ -221,26 +224,26 @@ fn groups(functions: BTreeSet<FnId>, inside: &BTreeMap<FnId, Inside>) -> Vec<BTr
     groups.into_iter().map(|(ids, _)| ids).collect()
 }
 
-/// The cut through which roots use what is repeated.
+/// The cut through which roots use the repeated functions.
 struct Cut<'a> {
     uses: &'a Uses<'a>,
     may_be_kept: &'a BTreeSet<FnId>,
     repeated: BTreeSet<FnId>,
 }
 
-/// A function as what is read of it, and as what reads: between the two it may be cut.
+/// The two ends of a function, as it is read and as it reads: the cut may lie between them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum End {
     Read(FnId),
     Reading(FnId),
 }
 
-/// How many paths go from an end to another.
+/// The number of paths from an end to another.
 type Flow = BTreeMap<(End, End), u32>;
 
 impl Cut<'_> {
-    /// The fewest functions that all uses go through, of several such sets the one nearest to the roots (Ford and
-    /// Fulkerson, Can. J. Math. 8, 399, 1956): as many paths as can be found that share none that may be kept.
+    /// The smallest set of functions that all uses pass through; of several the one nearest to the roots (Ford and
+    /// Fulkerson, Can. J. Math. 8, 399, 1956): as many paths as can be found that share no function that may be kept.
     fn least(&self) -> BTreeSet<FnId> {
         let mut flow = Flow::new();
         loop {
@@ -263,7 +266,8 @@ impl Cut<'_> {
         }
     }
 
-    /// What more paths reach from the roots, each end with the one before it, and where one reaches what is repeated.
+    /// The ends that more paths can reach from the roots, each with the end before it, and the first repeated function
+    /// reached.
     fn search(&self, flow: &Flow) -> (BTreeMap<End, Option<End>>, Option<End>) {
         let begin = self.uses.roots.iter().map(|root| End::Reading(*root));
         let mut next: VecDeque<End> = begin.collect();
@@ -282,7 +286,7 @@ impl Cut<'_> {
         (reached, None)
     }
 
-    /// Where one more path may go from an end.
+    /// The ends to which one more path may go from an end.
     fn beside(&self, end: End, flow: &Flow) -> Vec<End> {
         let paths = |from, to| flow.get(&(from, to)).copied().unwrap_or(0);
         match end {
@@ -333,7 +337,7 @@ mod tests {
     fn states_of_both_faces_are_evaluated_in_one_cell() {
         let algorithm = flow(WEIGHTED);
         let stored = heuristic::stored(&algorithm, Halo::Exchange);
-        let aligned = aligned(&algorithm, &stored);
+        let aligned = evaluate_once(&algorithm, &stored);
         let shared = of(&aligned, Placement::Shared);
         let of_x = ["q_x_lower", "q_x_upper", "r_x_lower", "r_x_upper"];
         let of_y = ["q_y_lower", "q_y_upper", "r_y_lower", "r_y_upper"];
@@ -356,7 +360,7 @@ mod tests {
         let source = format!("system Flow in 3d {{ {items} }} scheme s for Flow {{ {WEIGHTED} }}");
         let source = source.replace("rusanov", "force");
         let algorithm = discretize(&parse::parse_str(&source).unwrap()).unwrap();
-        let aligned = aligned(&algorithm, &Placements::new());
+        let aligned = evaluate_once(&algorithm, &Placements::new());
         for kept in ["q_x_lower", "q_x_upper", "q_x_flux", "r_x_flux"] {
             assert_eq!(
                 aligned.get(kept),
@@ -384,7 +388,7 @@ mod tests {
             costs.iter().map(|cost| cost.operations).sum::<f64>()
         };
         let stored = heuristic::stored(&algorithm, Halo::Exchange);
-        let kept = aligned(&algorithm, &stored);
+        let kept = evaluate_once(&algorithm, &stored);
         let (before, after) = (operations(stored), operations(kept));
         assert!(after < 0.8 * before, "{before} operations, then {after}");
     }
@@ -394,6 +398,9 @@ mod tests {
         let source = "system Flow in 2d { field q: scalar; ddt(q) = lap(q); }
             scheme s for Flow { space: central<order = 2>; time: euler; }";
         let algorithm = discretize(&parse::parse_str(source).unwrap()).unwrap();
-        assert_eq!(aligned(&algorithm, &Placements::new()), Placements::new());
+        assert_eq!(
+            evaluate_once(&algorithm, &Placements::new()),
+            Placements::new()
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! That primitives and what is conserved follow from each other: the way there and back, at some points.
+//! A numerical check that primitives and conserved fields follow from each other, there and back, at some points.
 
 use super::Law;
 use super::sample::Point;
@@ -15,15 +15,15 @@ const POINTS: u64 = 8;
 /// Points that are drawn to find those within declared ranges, farther and farther from one.
 const DRAWN: u64 = 64 * POINTS;
 
-/// What rounding may do to a value, in units of itself or of one.
+/// The rounding error of a value, in units of itself or of one.
 const ROUNDING: f64 = 1e-6;
 
 impl Law<'_> {
-    /// Checks that primitives are what they were after what is conserved follows from them.
+    /// Checks that primitives are recovered from the conserved fields that follow from them.
     ///
     /// # Errors
-    /// Where a primitive has another value, at its place.
-    pub(super) fn check_way_back(&self, what: &str, primitives: &Primitives) -> Result<()> {
+    /// If a primitive has another value, at its place.
+    pub(super) fn check_round_trip(&self, what: &str, primitives: &Primitives) -> Result<()> {
         let mut expander = self.expander_for_forms()?;
         let mut states = self.free(&mut expander, primitives);
         let given = primitives.variables.iter().filter_map(|variable| {
@@ -40,13 +40,13 @@ impl Law<'_> {
             let term = |expander: &mut Expander<'_>| expander.term(variable);
             let back = expander.in_states(&states, "back", term)?;
             for (there, back) in entries.iter().zip(&back) {
-                self.check_equal((&expander, &ranges), (what, variable), [there, back])?;
+                self.check_equal(&expander, &ranges, what, variable, [there, back])?;
             }
         }
         Ok(())
     }
 
-    /// What has a declared range, in these states.
+    /// The values with a declared range, in these states.
     fn ranged(&self, expander: &mut Expander<'_>, states: &States) -> Result<Vec<Ranged>> {
         let mut all = Vec::new();
         for range in &self.model.ranges {
@@ -57,17 +57,17 @@ impl Law<'_> {
         Ok(all)
     }
 
-    /// Checks that the scheme makes states of primitives, as what both sides of a face share needs it, and that
-    /// nothing changes by it where both sides are alike.
+    /// Checks that the scheme makes states of primitives, which values shared at faces require, and that recomputation
+    /// changes nothing if both sides are alike.
     ///
     /// # Errors
-    /// Where it does not, or something does.
+    /// If one of both does not hold.
     pub(super) fn check_at_face(&self, at_face: &AtFace) -> Result<()> {
         let scheme = &self.model.scheme;
         if scheme.variables != Variables::Primitive || self.reconstruction.row.propagates {
             let name = &self.model.fields[at_face.fields[0].0].name;
             let message = format!(
-                "`{name}` has one value at faces, with which primitives are made anew; write `reconstruct: plm in primitive;`"
+                "`{name}` has one value at faces, with which primitives are recomputed; write `reconstruct: plm in primitive;`"
             );
             return Err(DiscretizeError::new(
                 Code::NeedsPrimitives,
@@ -87,20 +87,20 @@ impl Law<'_> {
         for (component, other) in others {
             shared.components[component] = other;
         }
-        for (variable, value) in &at_face.anew {
+        for (variable, value) in &at_face.recomputed {
             let term = |expander: &mut Expander<'_>, states, label, term| {
                 expander.in_states(states, label, |expander| expander.term(term))
             };
             let own = term(&mut expander, &states, "anew", variable)?;
-            let anew = term(&mut expander, &states, "anew", value)?;
-            for (before, after) in own.iter().zip(&anew) {
-                self.check_equal((&expander, &ranges), ("face", variable), [before, after])?;
+            let recomputed = term(&mut expander, &states, "anew", value)?;
+            for (before, after) in own.iter().zip(&recomputed) {
+                self.check_equal(&expander, &ranges, "face", variable, [before, after])?;
             }
             let changed = term(&mut expander, &shared, "shared", value)?;
             let same = own.iter().zip(&changed);
             if same
                 .into_iter()
-                .all(|both| alike((&expander, &ranges), both))
+                .all(|(own, changed)| alike(&expander, &ranges, own, changed))
             {
                 return Err(self.unchanged(at_face, variable, value));
             }
@@ -108,7 +108,7 @@ impl Law<'_> {
         Ok(())
     }
 
-    /// Free atoms for what both sides share, beside those of the primitives.
+    /// Free atoms for the shared values, beside those of the primitives.
     fn others(
         &self,
         expander: &mut Expander<'_>,
@@ -127,7 +127,7 @@ impl Law<'_> {
         shared.map(&mut other).collect()
     }
 
-    /// The error of what is made anew and stays as it is.
+    /// The error of a recomputed value that does not change.
     fn unchanged(&self, at_face: &AtFace, variable: &Term, value: &Term) -> DiscretizeError {
         let name = name_of(self.model, variable);
         let shared = at_face
@@ -149,7 +149,7 @@ impl Law<'_> {
         DiscretizeError::new(Code::BadFace, variable.span, message)
     }
 
-    /// A `let` that a term names, which is no primitive and changes with what is shared.
+    /// A `let` that a term names, which is not primitive and changes with the shared values.
     fn follower(&self, term: &Term, shared: &[TermKind], given: &[&TermKind]) -> Option<usize> {
         if let TermKind::Let(at) = term.kind {
             let changes = !given.contains(&&term.kind) && self.reads(term, shared);
@@ -198,15 +198,17 @@ impl Law<'_> {
     /// Compares at points where both have values.
     fn check_equal(
         &self,
-        tried: (&Expander<'_>, &[Ranged]),
-        (what, variable): (&str, &Term),
+        expander: &Expander<'_>,
+        ranges: &[Ranged],
+        what: &str,
+        variable: &Term,
         [there, back]: [&Poly; 2],
     ) -> Result<()> {
         let other = |point: &mut Point<'_, '_>| {
             let [before, after] = [there, back].map(|poly| point.value(poly));
             differ(before, after).then_some((before, after))
         };
-        let Some((before, after)) = points(tried).iter_mut().find_map(other) else {
+        let Some((before, after)) = points(expander, ranges).iter_mut().find_map(other) else {
             return Ok(());
         };
         let name = name_of(self.model, variable);
@@ -222,14 +224,14 @@ impl Law<'_> {
     }
 }
 
-/// What has a declared range, and the bound that it keeps.
+/// A value with a declared range, and the bound that it keeps.
 struct Ranged {
     of: Poly,
     bound: (Comparison, f64),
 }
 
-/// Points at which all that has a range is in it; fewer than [`POINTS`] where few of those that are drawn are such.
-fn points<'p, 'a>((expander, ranges): (&'p Expander<'a>, &[Ranged])) -> Vec<Point<'p, 'a>> {
+/// Points at which all values with a range are in it; fewer than [`POINTS`] if few of those drawn are.
+fn points<'p, 'a>(expander: &'p Expander<'a>, ranges: &[Ranged]) -> Vec<Point<'p, 'a>> {
     let in_ranges = |point: &mut Point<'_, '_>| {
         ranges.iter().all(|Ranged { of, bound }| {
             let (comparison, bound) = bound;
@@ -243,15 +245,15 @@ fn points<'p, 'a>((expander, ranges): (&'p Expander<'a>, &[Ranged])) -> Vec<Poin
     drawn.take(POINTS as usize).collect()
 }
 
-/// Are these two values, and not the same but for rounding? What is not finite says nothing.
+/// Do two values differ by more than rounding? `false` if one is not finite.
 fn differ(before: f64, after: f64) -> bool {
     let difference = (after - before).abs();
     difference.is_finite() && difference > ROUNDING * before.abs().max(1.0)
 }
 
 /// Are two values the same at all points where both are finite?
-fn alike(tried: (&Expander<'_>, &[Ranged]), (own, changed): (&Poly, &Poly)) -> bool {
-    points(tried).iter_mut().all(|point| {
+fn alike(expander: &Expander<'_>, ranges: &[Ranged], own: &Poly, changed: &Poly) -> bool {
+    points(expander, ranges).iter_mut().all(|point| {
         let [before, after] = [own, changed].map(|poly| point.value(poly));
         !differ(before, after)
     })

@@ -1,4 +1,4 @@
-//! Which formulations of a system are searched: the one that stands, or all that its declaration leaves open.
+//! The formulations of a system that are searched: the default one, or all that its declaration leaves open.
 
 use stencil_compiler::algorithm::text::fingerprint;
 use stencil_compiler::search::plans::{Chosen, Key, Plan, Plans};
@@ -8,7 +8,7 @@ use stencil_runtime::tune::Form;
 use super::TuneArgs;
 use crate::Ended;
 
-/// The formulations, the usual one first, and a note on them. `key` is of what stands where nothing is said.
+/// The formulations, the default one first, and a note on them. `key` is of the default one.
 pub(super) fn of(
     args: &TuneArgs,
     plans: &Plans,
@@ -44,7 +44,7 @@ pub(super) fn of(
     Ok((vec![Form { system, chosen }], note))
 }
 
-/// Why there is but one formulation.
+/// The reason why there is only one formulation.
 fn closed(args: &TuneArgs, system: &SystemDef) -> String {
     let (name, scheme) = (system.name(), &system.model().scheme);
     let mixed = scheme.mixed.name();
@@ -61,7 +61,7 @@ fn closed(args: &TuneArgs, system: &SystemDef) -> String {
     format!("note: {name} has one formulation: {why}\n")
 }
 
-/// The plan of a file for what is searched: where formulations race, one that chose among them.
+/// The plan of a file for the search: if formulations race, one that chose among them.
 pub(super) fn plan<'a>(plans: &'a Plans, forms: &[Form], key: &Key) -> Option<&'a Plan> {
     let is_of = |plan: &Plan, form: &Form| {
         let problem = fingerprint(form.system.algorithm());

@@ -12,8 +12,8 @@ use crate::catalogue::integrators::{Combination, Tableau, Target, Term, Value};
 use crate::diag::Span;
 use crate::expr::{Builder, Op, Rational, Ref, to_f64};
 
-/// What the combinations of a step are made of, component by component.
-pub(super) struct Stages<'a> {
+/// The operands of the combinations of a step, component by component.
+pub(super) struct SubstepBuilder<'a> {
     pub(super) tableau: &'a Tableau,
     pub(super) components: &'a Components,
     /// The components of the fields.
@@ -22,12 +22,12 @@ pub(super) struct Stages<'a> {
     pub(super) registers: &'a [Vec<FnId>],
     /// The rates of change.
     pub(super) rates: &'a [FnId],
-    /// How many substeps come before.
+    /// The number of substeps before.
     pub(super) earlier: usize,
     /// When they begin, and how long they take together, in units of the step.
     pub(super) begin: Rational,
     pub(super) share: Rational,
-    /// The bounds that hold new values of fields, unless these are no numbers.
+    /// The bounds that new values of fields keep, unless these are NaN.
     pub(super) bounds: &'a Bounds,
 }
 
@@ -36,7 +36,7 @@ type Factor = (Option<UniformId>, bool);
 
 const ONE: Factor = (None, false);
 
-impl Stages<'_> {
+impl SubstepBuilder<'_> {
     /// The updates of all substeps: fields first, then registers.
     pub(super) fn substeps(&self, functions: &mut Functions) -> Vec<Substep> {
         let times = self.tableau.times();
@@ -106,7 +106,7 @@ impl Stages<'_> {
         let mut b = Builder::new();
         let at = [0; 3];
         let value = b.atom(Atom::Access(Access { of: made, at }));
-        // The value comes first, so that what is no number stays so.
+        // The value comes first, so that NaN stays NaN.
         let kept = own.into_iter().fold(value, |value, (op, bound)| {
             let bound = b.lit(crate::model::to_f64(bound));
             b.op(*op, &[value, bound])
@@ -138,7 +138,7 @@ impl Stages<'_> {
     }
 }
 
-/// How often faces of a cell were repaired, after a substep in which so many are.
+/// The number of repairs of a cell's faces, after a substep with this many.
 pub(super) fn counted(
     functions: &mut Functions,
     count: FnId,

@@ -1,8 +1,8 @@
-//! That a solver of the system leaves alone what does not jump, tried with numbers.
+//! A numerical check that a declared solver gives the declared flux where nothing jumps.
 //!
-//! Points are of any sign and size, so there are states among them that cannot be, at which a law has values and a solver may have
-//! others. Those say nothing: the ones outside of a range, and those without waves. Rounding may speak against a good solver at
-//! some of the others, and at some a wrong one agrees.
+//! Points are of any sign and size, so there are impossible states among them, at which a law has values and a solver
+//! may have others. Those tell nothing: the ones outside of a range, and those without waves. Rounding may speak
+//! against a good solver at some of the others, and at some a wrong one agrees.
 
 use super::super::sample::Point;
 use super::super::{AXES, Law};
@@ -15,34 +15,35 @@ use crate::model::{RiemannSolver, Waves, to_f64};
 /// Points at which a solver is tried.
 const POINTS: u64 = 64;
 
-/// What rounding, and loops that end by a test, may do to a flux of parts of order one.
+/// The error of a flux of parts of order one by rounding, and by loops that end by a test.
 const ROUNDING: f64 = 1e-5;
 
 /// Fluxes along an axis between a state and itself.
-struct Tried {
-    /// By the solver, of each conserved component.
+struct FluxPairs {
+    /// The flux of each conserved component by the solver.
     solved: Vec<Poly>,
-    /// As they are declared.
+    /// The declared fluxes.
     own: Vec<Poly>,
-    /// What has finite values wherever there may be such a state.
+    /// Values that are finite for every possible state.
     waves: Vec<Poly>,
-    /// What stays in the ranges of the model.
+    /// Values that stay in the ranges of the model.
     ranged: Vec<Poly>,
 }
 
-/// What is wrong with a solver.
+/// The error of a solver.
 enum Wrong {
-    /// Of this component it gives the first value and not the second one.
+    /// The flux of this component is the first value and not the second one.
     Other(usize, [f64; 2]),
     /// It gives no finite flux of this component, where that of the law is finite.
     None(usize),
 }
 
 impl Law<'_> {
-    /// Checks that a solver of the system gives the flux of a state between that state and itself, at all but a few of some points.
+    /// Checks that a declared solver gives the flux of a state between that state and itself, at all but a few of some
+    /// points.
     ///
     /// # Errors
-    /// Where it gives another one, or none.
+    /// If it gives another one, or none.
     pub(in crate::discretize::conserve) fn check_declared(&self) -> Result<()> {
         let Some(solver) = self.model.declared_solver(&self.model.scheme) else {
             return Ok(());
@@ -51,20 +52,20 @@ impl Law<'_> {
         let waves = self.model.waves.clone().or_else(derived);
         let mut expander = self.expander_for_forms()?;
         for axis in 0..self.model.dimension {
-            let tried = self.tried(&mut expander, waves.as_ref(), axis)?;
-            if let Some(wrong) = tried.wrong(&expander) {
+            let flux_pairs = self.flux_pairs(&mut expander, waves.as_ref(), axis)?;
+            if let Some(wrong) = flux_pairs.wrong(&expander) {
                 return Err(self.other_flux(solver, axis, &wrong));
             }
         }
         Ok(())
     }
 
-    fn tried(
+    fn flux_pairs(
         &self,
         expander: &mut Expander<'_>,
         waves: Option<&Waves>,
         axis: usize,
-    ) -> Result<Tried> {
+    ) -> Result<FluxPairs> {
         let label = "alone";
         let fields = 0..self.components.fields.len();
         let states = States {
@@ -78,16 +79,14 @@ impl Law<'_> {
         };
         let waves = match waves {
             None => Vec::new(),
-            Some(waves) => {
-                Vec::from(self.flow_and_sound(expander, waves, &states, (axis, label))?)
-            }
+            Some(waves) => Vec::from(self.flow_and_sound(expander, waves, &states, axis, label)?),
         };
         let ranged = expander.in_states(&states, label, |expander| {
             let ranges = self.model.ranges.iter();
             let values: Result<Vec<_>> = ranges.map(|range| expander.term(&range.of)).collect();
             Ok(values?.concat())
         })?;
-        Ok(Tried {
+        Ok(FluxPairs {
             solved: self.declared(expander, both)?,
             own: self.fluxes(expander, &states, axis, label)?,
             waves,
@@ -115,11 +114,11 @@ impl Law<'_> {
     }
 }
 
-impl Tried {
-    /// What is wrong at too many points, or at all of them.
+impl FluxPairs {
+    /// The error at too many points, or at all of them.
     fn wrong(&self, expander: &Expander<'_>) -> Option<Wrong> {
-        // Of positive states and of those of any sign, where fewer may be: how many
-        // speak for the solver, and how many against it.
+        // The numbers of points that speak for the solver and against it, for positive states and for those of any
+        // sign, of which fewer may be possible.
         let mut counts = [[0, 0]; 2];
         let (mut other, mut none) = (None, None);
         for number in 0..POINTS {
@@ -149,11 +148,11 @@ impl Tried {
         if counts == [[0, 0]; 2] {
             return none.map(Wrong::None);
         }
-        let told = |[with, against]: &[u32; 2]| *against == 0 || *with > 8 * against;
-        other.filter(|_| !counts.iter().all(told))
+        let agrees = |[with, against]: &[u32; 2]| *against == 0 || *with > 8 * against;
+        other.filter(|_| !counts.iter().all(agrees))
     }
 
-    /// May there be such a state?
+    /// Is a state possible?
     fn may_be(&self, point: &mut Point<'_, '_>) -> bool {
         let model = point.expander.model;
         let mut ranges = model.ranges.iter().zip(&self.ranged);
@@ -165,7 +164,7 @@ impl Tried {
             })
     }
 
-    /// Does a component have another flux, by more than rounding of what it is the sum of?
+    /// Does a component have another flux, by more than the rounding of its terms?
     fn differs(&self, point: &mut Point<'_, '_>, at: usize) -> bool {
         let both = [&self.solved[at], &self.own[at]];
         let [found, own] = both.map(|poly| point.value(poly));

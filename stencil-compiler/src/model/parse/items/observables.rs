@@ -1,4 +1,4 @@
-//! What a run watches: `observe` and `cfl`.
+//! Quantities that a run watches: `observe` and `cfl`.
 
 use super::{name, semicolon};
 use crate::diag::{Code, Diagnostic};

@@ -12,7 +12,7 @@ const TAIL: usize = 10;
 
 /// A command of the shell, and the times of its runs.
 #[derive(Debug)]
-pub(super) struct Beside {
+pub(super) struct OtherProgram {
     command: String,
     /// Variables of its environment, which describe the case.
     told: Vec<(&'static str, String)>,
@@ -21,9 +21,9 @@ pub(super) struct Beside {
     speeds: Vec<f64>,
 }
 
-impl Beside {
+impl OtherProgram {
     pub(super) fn new<const N: usize>(command: &str, told: [(&'static str, String); N]) -> Self {
-        Beside {
+        OtherProgram {
             command: command.to_string(),
             told: told.into(),
             seconds: Vec::new(),
