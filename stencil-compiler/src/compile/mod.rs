@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::algorithm::{Algorithm, Constants};
 use crate::kernel::{self, Kernel};
-use crate::plan::{self, Plan, Room, crossable};
+use crate::plan::{self, FitTo, Plan, crossable};
 use crate::schedule::{Blame, Refusal, Schedule};
 
 mod target;
@@ -101,7 +101,7 @@ pub fn plan(
     }
     let plan = plan::plan(algorithm, schedule, wrapped)?;
     Ok(match (target.patches, target.device.units) {
-        (Some((cells, patches)), Some(units)) => plan.fitted(Room {
+        (Some((cells, patches)), Some(units)) => plan.fitted(FitTo {
             dimension: algorithm.dimension,
             cells,
             patches,

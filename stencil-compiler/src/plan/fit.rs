@@ -1,19 +1,19 @@
-//! What a schedule leaves to the run: how long the chunks of marches are, once the size of the grid and
-//! of the card are known.
+//! The lengths of chunks of marches, which a schedule may leave to the run: they depend on the size of the grid and of
+//! the card.
 
 use super::{Launch, Plan};
 use crate::schedule::COPY_BYTES;
 use crate::schedule::strategies::{self, CHUNK, MOST_PLANES};
 
-/// Iterations of a march beside the planes it reads: copies that are under way at its begin.
+/// Iterations of a march beyond the planes that it reads, while its first copies are under way.
 const LEAD: usize = 2;
 
-/// Fewest planes of a chunk that are worth a block of their own.
+/// The fewest planes of a chunk.
 const LEAST: usize = 4;
 
-/// What runs a plan, and on what.
+/// The sizes that chunks are fitted to: of the patches, and of the card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Room {
+pub struct FitTo {
     /// Space dimensions; marches go along the last of them.
     pub dimension: usize,
     /// Cells of a patch along x, y, z.
@@ -24,9 +24,9 @@ pub struct Room {
     pub units: u32,
 }
 
-/// Axes along which kernels may read beyond one end of a patch at the other, if it has both ends of
-/// them and they are periodic: where a whole copy of a row does not reach across the end, and a stencil
-/// not around the mesh. `halo` is that of the plan without such reads.
+/// Returns the axes along which kernels may read beyond one end of a patch at the other, if it has both ends and they are
+/// periodic: no copy of several values reaches across the end, and no stencil around the mesh. `halo` is that of the plan
+/// without such reads.
 pub fn crossable(halo: [u32; 3], cells: [usize; 3], value_bytes: usize) -> [bool; 3] {
     let copied = (COPY_BYTES / value_bytes.max(1)).max(1);
     std::array::from_fn(|axis| {
@@ -36,14 +36,14 @@ pub fn crossable(halo: [u32; 3], cells: [usize; 3], value_bytes: usize) -> [bool
 }
 
 impl Plan {
-    /// The same plan, with chunks that were left to the run (`chunk=0`) as long as lets the card finish
-    /// soonest: blocks run in waves, as many at once as fit, and each reads the planes before and
-    /// behind its chunk too.
+    /// Returns the plan with a length for each chunk that was left to the run (`chunk=0`): the one with which the card
+    /// finishes soonest. Blocks run in waves, as many at once as fit, and each also reads the planes before and behind
+    /// its chunk.
     ///
     /// ```
     /// use stencil_compiler::discretize::discretize;
     /// use stencil_compiler::model::parse;
-    /// use stencil_compiler::plan::{Room, plan};
+    /// use stencil_compiler::plan::{FitTo, plan};
     /// use stencil_compiler::schedule::text;
     ///
     /// let model = parse::parse_str("pub system Heat in 3d { field q: scalar; ddt(q) = lap(q); }
@@ -51,15 +51,15 @@ impl Plan {
     /// let algorithm = discretize(&model)?;
     /// let schedule = text::parse("schedule\nkernel march tile_x=64 tile_y=12 chunk=0")?;
     /// let plan = plan(&algorithm, &schedule, [false; 3])?;
-    /// let on = |n| Room { dimension: 3, cells: [n; 3], patches: 1, units: 132 };
+    /// let on = |n| FitTo { dimension: 3, cells: [n; 3], patches: 1, units: 132 };
     /// let chunk = |n| plan.clone().fitted(on(n)).launches[0].blocking.params["chunk"];
     /// // 4 x 22 tiles in 3 chunks are two whole waves; 2 x 11 tiles in 6 chunks are one.
     /// assert_eq!((chunk(256), chunk(128)), (86, 22));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn fitted(mut self, room: Room) -> Self {
+    pub fn fitted(mut self, to: FitTo) -> Self {
         for launch in &mut self.launches {
-            if let Some(chunk) = fitting(launch, room) {
+            if let Some(chunk) = fitting(launch, to) {
                 launch.blocking.params.insert(CHUNK.name.into(), chunk);
             }
         }
@@ -67,20 +67,20 @@ impl Plan {
     }
 }
 
-/// The chunk of a launch that leaves it to the run.
-fn fitting(launch: &Launch, room: Room) -> Option<u32> {
+/// Returns the chunk of a launch that leaves it to the run.
+fn fitting(launch: &Launch, to: FitTo) -> Option<u32> {
     let strategy = strategies::find(&launch.blocking.strategy).ok()?;
     let across = strategy.across?;
     let param = |name: &str| strategy.param(&launch.blocking, name);
     if param(CHUNK.name) != 0 {
         return None;
     }
-    let slowest = room.dimension.clamp(1, 3) - 1;
-    let computed = |axis: usize| room.cells[axis] + 2 * launch.extend[axis] as usize;
+    let slowest = to.dimension.clamp(1, 3) - 1;
+    let computed = |axis: usize| to.cells[axis] + 2 * launch.extend[axis] as usize;
     let tile = across(&param, slowest + 1);
     let tiles = |axis: usize| computed(axis).div_ceil(tile[axis].max(1) as usize);
-    let tiles = (0..slowest).map(tiles).product::<usize>() * room.patches.max(1);
-    let at_once = (room.units * param(strategies::BLOCKS.name)).max(1) as usize;
+    let tiles = (0..slowest).map(tiles).product::<usize>() * to.patches.max(1);
+    let at_once = (to.units * param(strategies::BLOCKS.name)).max(1) as usize;
     let reach = launch.inputs.iter().map(|(_, reach)| reach[slowest]);
     let before = 2 * reach.max().unwrap_or(0) as usize + LEAD;
     let planes = computed(slowest);
@@ -109,13 +109,13 @@ mod tests {
         let model = parse::parse_str(&source).unwrap();
         let schedule = text::parse(&format!("schedule\nkernel {kernel}")).unwrap();
         let plan = plan(&discretize(&model).unwrap(), &schedule, [false; 3]).unwrap();
-        let room = Room {
+        let to = FitTo {
             dimension,
             cells,
             patches: 1,
             units: 132,
         };
-        plan.fitted(room).launches[0].blocking.params["chunk"]
+        plan.fitted(to).launches[0].blocking.params["chunk"]
     }
 
     #[test]

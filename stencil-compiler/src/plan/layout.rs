@@ -1,4 +1,4 @@
-//! How arrays lie in memory: the one home of where a value of an array is.
+//! The layout of arrays in memory: the place of each value of an array.
 
 use super::make::new_name;
 use super::{BufferRole, Plan, Step};
@@ -13,21 +13,21 @@ fn joins(layout: Layout, role: BufferRole) -> bool {
     layout == Layout::Aos && together
 }
 
-/// Where an array is: it has the `at`-th of `of` values that lie side by side for each cell.
+/// The place of an array: it has the `at`-th of `of` values that lie side by side for each cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// Arrays in front of these, all of one size: no two structures have the same. Of a surface, the surfaces.
     pub before: usize,
-    /// Which of the values of a cell, from 0.
+    /// The number of its value among those of a cell, from 0.
     pub at: usize,
-    /// How many values a cell has there: the values from one cell to the next.
+    /// The number of values of a cell there: the values from one cell to the next.
     pub of: usize,
     /// Is it a surface, by itself?
     pub surface: bool,
 }
 
 impl Place {
-    /// An array by itself.
+    /// Returns the place of an array by itself.
     pub fn alone(before: usize) -> Self {
         Place {
             before,
@@ -37,15 +37,14 @@ impl Place {
         }
     }
 
-    /// Values in front of the one of a cell that is the `cell`-th of an array, where arrays have room for
-    /// `room` values.
+    /// Returns the number of values in front of that of the `cell`-th cell, if each array has room for `room` values.
     pub fn value(&self, cell: usize, room: usize) -> usize {
         self.before * room + cell * self.of + self.at
     }
 }
 
 impl Plan {
-    /// Where each buffer is; those that live in the memory of another one are where that is.
+    /// Returns the place of each buffer; a buffer that lives in the memory of another one has the place of that one.
     pub fn places(&self) -> Vec<Place> {
         let homes: Vec<usize> = (0..self.buffers.len())
             .map(|at| self.memory_of(at))
@@ -74,7 +73,7 @@ impl Plan {
     }
 
     /// Parts buffers into series of arrays that are equally far apart in memory, each in its order there and as
-    /// long as may be. Fields in a series change places with their new values together, in each substep, so
+    /// long as possible. Fields in a series change places with their new values together, in each substep, so
     /// they are as far apart whichever of both places they are in.
     pub fn series(&self, buffers: &[usize]) -> Vec<Vec<usize>> {
         let places = self.places();
@@ -127,7 +126,7 @@ impl Plan {
         a.role == b.role && new[0].is_some() && new[0] == new[1] && together
     }
 
-    /// Does a memory have what is read of neighbours? Fields and their new values change places, so both are alike.
+    /// Do launches read values of other cells in this memory? Fields and their new values change places, so both are alike.
     fn is_neighbours(&self, homes: &[usize], memory: usize) -> bool {
         let here = homes.iter().zip(&self.buffers);
         let mut here = here.filter(|(home, _)| **home == memory);

@@ -15,7 +15,7 @@ use crate::schedule::{
 /// copies.
 ///
 /// # Errors
-/// Where the schedule fuses substeps that cannot be, places what is not a grid function, places a state
+/// If the schedule fuses substeps that cannot be, places what is not a grid function, places a state
 /// variable, or has another number of blockings than its placements and passes make kernels. Passes may share kernels with
 /// stored functions, so there may be fewer blockings.
 pub fn plan(
@@ -75,7 +75,7 @@ fn check_fused(schedule: &Schedule) -> Result<(), Refusal> {
     }
 }
 
-/// Grid functions that the schedule stores, with the way their ghost cells come to be.
+/// Returns the grid functions that the schedule stores, each with the origin of its ghost cells.
 fn stored_functions(
     algorithm: &Algorithm,
     schedule: &Schedule,
@@ -272,7 +272,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Stored functions that these roots need, directly or through others.
+    /// Returns the stored functions that these roots need, directly or through others.
     fn used(&self, roots: &[FnId], set: &BTreeSet<FnId>) -> BTreeSet<FnId> {
         let mut used: BTreeSet<FnId> = BTreeSet::new();
         let mut open: Vec<FnId> = roots.to_vec();
@@ -301,8 +301,8 @@ impl Planner<'_> {
         read.map(|(id, points)| (id, points.radius())).collect()
     }
 
-    /// Cells beyond the interior that each kernel computes: as many as later kernels read of what
-    /// it is told to compute there.
+    /// Returns the number of cells beyond the interior that each kernel computes: as many as later kernels read there of
+    /// functions that are recomputed.
     fn extends(
         &self,
         outputs: &[Vec<(String, FnId)>],
@@ -326,7 +326,7 @@ impl Planner<'_> {
         extends
     }
 
-    /// Axes along which a kernel needs no ghost cells.
+    /// Returns the axes along which a kernel needs no ghost cells.
     fn wraps(&self, kernel: usize) -> [bool; 3] {
         let blocking = &self.schedule.kernels[kernel];
         let strategy = strategies::find(&blocking.strategy);
@@ -341,7 +341,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Ghost cells that the next launch reads and that are not filled yet in this substep.
+    /// Fills the ghost cells that the next launch reads and that are not filled yet in this substep.
     fn fill(&mut self, launch: &Launch, filled: &mut BTreeMap<String, [u32; 3]>) {
         let mut by_depth: BTreeMap<[u32; 3], Vec<String>> = BTreeMap::new();
         for (name, read) in &launch.inputs {
@@ -407,7 +407,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Each buffer's halo: what is read of it, and for recomputed ones what is written.
+    /// Widens the halo of each buffer to the cells that are read of it, and, if it is recomputed, written to it.
     fn settle_halos(&mut self) {
         for launch in &self.plan.launches {
             for (name, read) in &launch.inputs {
@@ -422,7 +422,7 @@ impl Planner<'_> {
     }
 }
 
-/// What a kernel reads from memory of what is stored: not what it computes itself.
+/// Returns the stored functions that a kernel reads from memory: those that it does not compute itself.
 fn without(stored: &BTreeSet<FnId>, outputs: &[(String, FnId)]) -> BTreeSet<FnId> {
     let own = |id: &&FnId| outputs.iter().any(|(_, output)| output == *id);
     stored.iter().filter(|id| !own(id)).copied().collect()
@@ -438,7 +438,7 @@ fn add3(a: [u32; 3], b: [u32; 3]) -> [u32; 3] {
     [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
 }
 
-/// Name of the buffer that takes a field's new values.
+/// Returns the name of the buffer that takes a field's new values.
 pub fn new_name(field: &str) -> String {
     format!("{field}{NEW}")
 }

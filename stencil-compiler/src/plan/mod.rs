@@ -16,7 +16,7 @@ mod reuse;
 mod tests;
 pub mod text;
 
-pub use fit::{Room, crossable};
+pub use fit::{FitTo, crossable};
 pub use layout::Place;
 pub use make::plan;
 

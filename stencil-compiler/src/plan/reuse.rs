@@ -30,7 +30,7 @@ fn apart(a: Life, b: Life) -> bool {
     a.1 < b.0 || b.1 < a.0
 }
 
-/// When the values of each buffer are needed: one life for each time that it is written.
+/// Returns the lives of the values of each buffer: one for each time that it is written.
 fn lives(plan: &Plan) -> BTreeMap<String, Vec<Life>> {
     let mut lives: BTreeMap<String, Vec<Life>> = BTreeMap::new();
     let read = |lives: &mut BTreeMap<String, Vec<Life>>, name: &String, at: usize| {

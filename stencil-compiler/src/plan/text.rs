@@ -113,7 +113,7 @@ fn triple(value: [u32; 3]) -> String {
 /// Parses a plan.
 ///
 /// # Errors
-/// Where the text is none; the message has the line.
+/// If the text is no plan; the message has the line.
 pub fn parse(text: &str) -> Result<Plan, TextError> {
     let mut lexer = Lexer::new(text)?;
     lexer.keyword("plan")?;

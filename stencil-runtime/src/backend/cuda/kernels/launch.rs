@@ -12,7 +12,7 @@ use stencil_compiler::compile::Device;
 use stencil_compiler::emit::{self, Patches, Places, Source};
 use stencil_compiler::kernel::Kernel;
 use stencil_compiler::kernel::lower::lower;
-use stencil_compiler::plan::{Launch, Plan, Room};
+use stencil_compiler::plan::{FitTo, Launch, Plan};
 use stencil_compiler::schedule::LaunchKind;
 
 use crate::backend::cuda::CudaError;
@@ -40,7 +40,7 @@ pub(crate) fn fitted(
     patches: &mesh::Patches,
     device: &Device,
 ) -> Plan {
-    let room = |units| Room {
+    let room = |units| FitTo {
         dimension,
         cells: patches.cells,
         patches: patches.count(),
