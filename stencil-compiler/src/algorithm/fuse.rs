@@ -68,6 +68,7 @@ impl Algorithm {
             let updates = Group::new(&mut fused).updates(&group);
             fused.substeps.push(Substep { at, updates });
         }
+        fused.drop_unread();
         let fused = prune(fused);
         let why = |why| {
             format!(
@@ -119,8 +120,7 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// What all of them do to the states together. Accumulators that are set anew by a later group
-    /// are written for nothing, as they would be without fusion.
+    /// What all of them do to the states together.
     fn updates(mut self, substeps: &[&Substep]) -> Vec<(StateId, FnId)> {
         for (at, substep) in substeps.iter().enumerate() {
             let mut stand_ins: BTreeMap<FnId, FnId> = BTreeMap::new();

@@ -10,6 +10,7 @@ use crate::diag::Span;
 use crate::expr::real::Precision;
 use crate::expr::{Expr, Node};
 
+mod before;
 pub mod check;
 pub mod footprint;
 mod fuse;

@@ -58,8 +58,9 @@ impl Plan {
                                 "`{name}` is swapped with new values that were not written"
                             ));
                         };
-                        let _ = new;
                         valid.insert(name, [0; 3]);
+                        // What was the field is where its new values go.
+                        valid.extend(self.sharing(new).map(|before| (before, [0; 3])));
                     }
                     let derived = self
                         .buffers
@@ -114,14 +115,21 @@ impl Plan {
         }
     }
 
-    /// Only stored functions share memory, and only with one that has its own.
+    /// Only stored functions share memory, and only with one that has its own; and accumulators with new values of fields.
     fn check_memory(&self, at: usize, buffer: &Buffer) -> Result<(), String> {
         let Some(home) = &buffer.within else {
             return Ok(());
         };
         let before = self.buffers[..at].iter().find(|b| b.name == *home);
-        let fits = |home: &Buffer| home.role == BufferRole::Derived && home.within.is_none();
-        if buffer.role != BufferRole::Derived || !before.is_some_and(fits) {
+        let homes = match buffer.role {
+            BufferRole::Derived => Some(BufferRole::Derived),
+            BufferRole::Accumulator => Some(BufferRole::NewField),
+            BufferRole::Field | BufferRole::NewField | BufferRole::Count | BufferRole::Given => {
+                None
+            }
+        };
+        let fits = |home: &Buffer| Some(home.role) == homes && home.within.is_none();
+        if !before.is_some_and(fits) {
             return Err(format!(
                 "`{}` cannot live in the memory of `{home}`",
                 buffer.name
@@ -179,7 +187,11 @@ impl Plan {
                 Some(_) => {}
             }
             for other in self.sharing(name) {
-                let used = |(used, _): &(String, _)| used == other;
+                // Each thread reads its own cell of an accumulator, and then writes it.
+                let in_place = self.array_of(other) == name && launch.extend == [0; 3];
+                let used = |(used, read): &(String, [u32; 3])| {
+                    used == other && (!in_place || *read != [0; 3])
+                };
                 let written = launch.outputs.iter().any(|(used, _)| used == other);
                 if written || launch.inputs.iter().any(used) {
                     return Err(format!(

@@ -73,6 +73,12 @@ impl Buffers {
         names.into_iter().map(|name| self.index(name)).collect()
     }
 
+    /// Returns the buffers that have the memory of those of this role.
+    pub(crate) fn memory_of_role(&self, role: BufferRole) -> Vec<usize> {
+        let all = self.of_role(role).into_iter();
+        all.map(|at| self.memory[at]).collect()
+    }
+
     /// Returns the buffers of this role, in their order.
     pub(crate) fn of_role(&self, role: BufferRole) -> Vec<usize> {
         self.where_role(|found| found == role)
