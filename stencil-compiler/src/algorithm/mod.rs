@@ -10,12 +10,12 @@ use crate::diag::Span;
 use crate::expr::real::Precision;
 use crate::expr::{Expr, Node};
 
-mod before;
 pub mod check;
 pub mod footprint;
 mod fuse;
 pub mod interp;
 mod origin;
+mod previous;
 pub(crate) mod prune;
 pub mod rows;
 pub mod text;

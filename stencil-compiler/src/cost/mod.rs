@@ -296,15 +296,14 @@ fn rim(points: &BTreeSet<Offset>) -> [u32; 3] {
 }
 
 /// Bytes a cell that a substep must move, however it is scheduled: each array of a state variable
-/// that it needs is read once, each that it changes is written once. A field before its last change is an array, but nothing
-/// writes it.
+/// that it needs is read once, each that it changes is written once. The previous value of a field is read, and not written.
 pub fn floor_bytes(algorithm: &Algorithm, substep: usize, value_bytes: usize) -> f64 {
     let Some(substep) = algorithm.substeps.get(substep) else {
         return 0.0;
     };
-    let before = algorithm.fields_before();
+    let previous = algorithm.previous_fields();
     let written = substep.updates.iter();
-    let written = written.filter(|(state, _)| !before.contains_key(state));
+    let written = written.filter(|(state, _)| !previous.contains_key(state));
     let roots: Vec<FnId> = written.map(|(_, id)| *id).collect();
     let read = bounds(algorithm, &roots, &BTreeSet::new());
     ((read.len() + roots.len()) * value_bytes) as f64

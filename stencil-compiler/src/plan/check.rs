@@ -59,8 +59,8 @@ impl Plan {
                             ));
                         };
                         valid.insert(name, [0; 3]);
-                        // What was the field is where its new values go.
-                        valid.extend(self.sharing(new).map(|before| (before, [0; 3])));
+                        // The array for its new values has the previous ones.
+                        valid.extend(self.sharing(new).map(|previous| (previous, [0; 3])));
                     }
                     let derived = self
                         .buffers

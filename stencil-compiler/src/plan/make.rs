@@ -25,11 +25,8 @@ pub fn plan(
 ) -> Result<Plan, Refusal> {
     let time_steps = algorithm.steps_of(schedule.fuse);
     let problem = schedule.problem(algorithm)?;
-    let mut before = problem.fields_before();
     if schedule.fuse > 1 {
         check_fused(schedule)?;
-        let single = algorithm.fields_before().into_iter();
-        before.extend(single.filter(|(state, _)| !problem.uses(*state)));
     }
     let algorithm = problem.as_ref();
     passes::check(algorithm, schedule)?;
@@ -45,7 +42,7 @@ pub fn plan(
         schedule,
         stored,
         levels,
-        before,
+        previous: algorithm.previous_fields(),
         wrapped,
         plan: Plan {
             time_steps,
@@ -184,8 +181,8 @@ struct Planner<'a> {
     schedule: &'a Schedule,
     stored: BTreeMap<FnId, Halo>,
     levels: BTreeMap<FnId, usize>,
-    /// Accumulators that need no array, as the one that takes a field's new values has theirs.
-    before: BTreeMap<StateId, StateId>,
+    /// Accumulators that hold previous values of fields, and have the arrays for new values.
+    previous: BTreeMap<StateId, StateId>,
     wrapped: [bool; 3],
     plan: Plan,
 }
@@ -204,7 +201,7 @@ impl Planner<'_> {
             (Role::Given, BufferRole::Given),
         ] {
             let within = |id| {
-                self.before
+                self.previous
                     .get(&id)
                     .map(|field| new_name(&alg.state(*field).name))
             };
@@ -227,7 +224,7 @@ impl Planner<'_> {
         let all = &self.algorithm.substeps[substep].updates;
         let passes = passes::of_updates(self.algorithm, substep, &self.schedule.passes);
         let stored = all.iter().copied().zip(passes);
-        let stored = stored.filter(|((state, _), _)| !self.before.contains_key(state));
+        let stored = stored.filter(|((state, _), _)| !self.previous.contains_key(state));
         let (updates, passes): (Vec<(StateId, FnId)>, Vec<usize>) = stored.unzip();
         let roots: Vec<FnId> = updates.iter().map(|(_, id)| *id).collect();
         let used = self.used(&roots, &set);

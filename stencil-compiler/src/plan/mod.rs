@@ -1,17 +1,17 @@
 //! The `Plan`: what is launched, stored and exchanged, in order, for one time step.
 //!
 //! Invariants (kept by [`check`](Plan::check)): each buffer is written before it is read; its
-//! halo is at least as deep as each read of it; what shares memory is never needed at once, but by a
-//! launch that reads each cell where it writes it; there is no thread and no vendor.
+//! halo is at least as deep as each read of it; buffers that share memory are never needed at once, but for
+//! the previous value of a field, which a launch reads in the cell that it writes; there is no thread and no vendor.
 
 use crate::schedule::{Blocking, Coefficients, Layout, Placement};
 
-mod apart;
 pub mod check;
 mod fit;
 mod layout;
 pub mod make;
 mod reuse;
+mod separate;
 #[cfg(test)]
 mod tests;
 pub mod text;
@@ -47,7 +47,7 @@ pub struct Buffer {
     /// Ghost cells on both sides along x, y, z.
     pub halo: [u32; 3],
     /// The buffer whose memory it lives in, if it has none of its own: they are never needed at
-    /// the same time, but for a field before its last change, which is where its new values go.
+    /// the same time, but for the previous value of a field, which is in the array for its new values.
     pub within: Option<String>,
 }
 
@@ -134,8 +134,7 @@ impl Plan {
         within.and_then(home).unwrap_or(buffer)
     }
 
-    /// The name of the array that a launch accesses for a buffer: a field before its last change is in that of its new values, which
-    /// the launch writes as it reads it.
+    /// The name of the array that launches access for a buffer: the previous value of a field is in the array for its new values.
     pub fn array_of<'a>(&'a self, name: &'a str) -> &'a str {
         let home = self.buffer(name).and_then(|b| b.within.as_deref());
         let is_new = |home: &&str| {

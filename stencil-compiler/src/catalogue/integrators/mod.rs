@@ -29,8 +29,11 @@ pub const ALL: &[&Integrator] = &[
     &carpenter_kennedy::OF_STATES,
 ];
 
-/// What methods in 2N storage keep from substep to substep, by the names in schemes; the first where a scheme names none.
+/// The values that methods in 2N storage keep from substep to substep, as schemes name them; the default is the first.
 pub const STORAGES: &[&str] = &["accumulator", "states"];
+
+/// The register that holds the previous value of a field: the one that it had before its last change.
+pub const PREVIOUS: &str = "previous";
 
 /// An explicit one-step method.
 #[derive(Debug)]
@@ -126,11 +129,11 @@ impl Tableau {
         }
     }
 
-    /// The same method of states: the last change of the field is `beta dt w` of the substep before, so the field before that
-    /// change takes the place of w: `f + (alpha beta / beta' (f - before) + beta dt rate)`, with the beta' of the substep before.
-    /// The parts of the change are added first, so that each substep rounds the field once, as it does with w.
+    /// 2N storage without w. The last change of the field is `beta' dt w`, with the beta' of the substep before, so the previous
+    /// value of the field takes the place of w: `f = f + (alpha beta / beta' (f - previous) + beta dt rate)`. The change is summed
+    /// first, so that a substep rounds the field once, as it does with w.
     pub fn two_n_of_states(pairs: &[(Rational, Rational)]) -> Tableau {
-        let before = Value::Register(0);
+        let previous = Value::Register(0);
         let last = pairs.len().saturating_sub(1);
         let substep = |(s, (alpha, beta)): (usize, &(Rational, Rational))| {
             let mut made = match s.checked_sub(1).and_then(|s| pairs.get(s)) {
@@ -138,7 +141,7 @@ impl Tableau {
                 Some((_, earlier)) => vec![
                     part(
                         "change",
-                        vec![times(-Ratio::one(), before), one(Value::Field)],
+                        vec![times(-Ratio::one(), previous), one(Value::Field)],
                     ),
                     part(
                         "advance",
@@ -156,7 +159,7 @@ impl Tableau {
             made
         };
         Tableau {
-            registers: &["before"],
+            registers: &[PREVIOUS],
             substeps: pairs.iter().enumerate().map(substep).collect(),
         }
     }

@@ -20,7 +20,7 @@ pub const INTEGRATOR: Integrator = Integrator {
     tableau: || Tableau::two_n(PAIRS),
 };
 
-/// The same with the field before the last substep in the accumulator's place.
+/// The same method with the previous value of the field in the place of the accumulator.
 pub const OF_STATES: Integrator = Integrator {
     name: "rk3_williamson<storage = states>",
     tableau: || Tableau::two_n_of_states(PAIRS),

@@ -206,7 +206,7 @@ impl<T: Number> Machine<T> {
             .collect::<Result<_, _>>()?;
         let mut outputs = Vec::new();
         for (buffer, name) in &launch.outputs {
-            // What the launch reads of the array that it writes is renewed in place.
+            // A previous value is read in the row that the new one is written to.
             let mut inputs = launch.inputs.iter().map(|(name, _)| name.as_str());
             let in_place = inputs.find(|input| plan.array_of(input) == buffer);
             let role = plan.buffer(buffer).map(|b| b.role);

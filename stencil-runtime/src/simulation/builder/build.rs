@@ -199,7 +199,7 @@ impl<T: Number> Builder<T> {
         };
         let mut plan = compile::plan(system.algorithm(), &single, &target)?;
         if let Some(fused) = fused.as_ref().filter(|fused| !fused.fits(&plan)) {
-            plan = plan.apart(system.algorithm());
+            plan = plan.with_own_accumulators(system.algorithm());
             if !fused.fits(&plan) {
                 let bug = "fused steps have other arrays than single ones";
                 return Err(Error::Bug(bug.into()));

@@ -4,10 +4,10 @@ use super::{BufferRole, Plan};
 use crate::algorithm::Algorithm;
 
 impl Plan {
-    /// The same plan of an algorithm with an array for each accumulator: a field before its last change is stored there, too. So
-    /// single substeps have the arrays of fused ones, of which some keep another value between them.
+    /// Returns the same plan of an algorithm with an array for each accumulator: launches store previous values of fields there,
+    /// too. Single substeps then have the arrays of fused ones that keep other values between them.
     #[must_use]
-    pub fn apart(mut self, algorithm: &Algorithm) -> Plan {
+    pub fn with_own_accumulators(mut self, algorithm: &Algorithm) -> Plan {
         for at in 0..self.buffers.len() {
             let buffer = &mut self.buffers[at];
             let name = buffer.name.clone();
