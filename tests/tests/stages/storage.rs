@@ -1,19 +1,24 @@
 //! Methods in 2N storage that keep states in place of accumulators: two arrays a field, with the bits of the oracle under any schedule.
 
-use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::algorithm::{Algorithm, Role};
 use stencil_compiler::catalogue::integrators;
 use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::cost;
 use stencil_compiler::expr::Real;
+use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::Mode;
 use stencil_compiler::kernel::interp::Shadow;
+use stencil_compiler::model::parse::parse_str;
 use stencil_compiler::schedule::{Layout as Lies, Schedule, text};
+use stencil_compiler::search::presets;
 use stencil_compiler::search::space::{Draws, Space};
+use stencil_tests::written::{PERIODIC, Run, Wide};
 use stencil_tests::{
-    Case, ISOTHERMAL_NS, Layout, algorithm_of, differing, interpreted_on, of_presets, oracle,
-    row_engine,
+    Case, ISOTHERMAL_NS, Layout, algorithm_of, differing, discretized, interpreted_on, of_presets,
+    oracle, row_engine,
 };
 
+use super::device_code::{ARCH, carried, compiler, resources, text as emitted};
 use super::invariance::{ODD, STEPS, agree};
 
 const STATES: &str = "rk3_williamson<storage = states>";
@@ -204,5 +209,120 @@ fn tableaus_of_states_are_of_the_same_methods() {
             pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-14),
             "{times:?}"
         );
+    }
+}
+
+/// The root of the mean square of errors after some steps, by accumulators and by states, against a run in twice the precision.
+fn errors<T: Real>(steps: usize) -> [f64; 2] {
+    ["rk3_williamson", STATES].map(|time| {
+        let source = by(ISOTHERMAL_NS, time);
+        let model = parse_str(&source).unwrap_or_else(|e| panic!("{}", e.render("test", &source)));
+        let algorithm = discretized(&model);
+        let case = Case::new(&algorithm, [9, 8, 7]);
+        let run = Run {
+            model: &model,
+            cells: case.cells,
+            spacing: case.spacing,
+            params: &case.params,
+            dt: case.dt,
+            faces: PERIODIC,
+        };
+        let states = case.set_states(&algorithm).into_iter();
+        let initial: Vec<Vec<T>> = states.map(|(i, _)| case.initial(i)).collect();
+        let exact = run.fields::<T>(&initial, steps);
+        let found = oracle::<T>(&algorithm, &case, steps);
+        let pairs = found.iter().flatten().zip(exact.iter().flatten());
+        let squares =
+            pairs.map(|(found, exact)| (Wide::new(found.to_f64()) - exact.exact).to_f64().powi(2));
+        let squares: Vec<f64> = squares.collect();
+        (squares.iter().sum::<f64>() / squares.len() as f64).sqrt()
+    })
+}
+
+/// A change of the field that is rounded with the field is fed back by the next substep, so states lose no digits.
+#[test]
+fn states_are_as_accurate_as_accumulators() {
+    for (precision, epsilon, [accumulators, states]) in [
+        ("f32", f64::from(f32::EPSILON), errors::<f32>(12)),
+        ("f64", f64::EPSILON, errors::<f64>(12)),
+    ] {
+        println!("{precision}: {accumulators:.3e} with accumulators, {states:.3e} with states");
+        assert!(
+            accumulators > 0.0 && states < epsilon,
+            "{precision}: {states}"
+        );
+        assert!(
+            states < 1.1 * accumulators,
+            "{precision}: {accumulators} {states}"
+        );
+    }
+}
+
+/// The march that a card runs: no kernel spills more than it does with accumulators.
+#[test]
+fn kernels_with_states_compile_without_spills() {
+    let Some(nvrtc) = compiler() else { return };
+    let algorithm = navier_stokes(STATES);
+    for (precision, tile, points) in [(Precision::F32, [64, 12], 2), (Precision::F64, [32, 12], 1)]
+    {
+        let gpu = presets::find("gpu")
+            .expect("a preset")
+            .schedule(&algorithm, precision);
+        for schedule in [carried(&algorithm, tile, points), gpu] {
+            let compiled = compile(&algorithm, &schedule, &Target::new(precision.bytes()));
+            let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
+            for kernel in &compiled.kernels {
+                let r = resources(nvrtc, &emitted(kernel.clone(), precision), ARCH);
+                let spilled = r.spill_stores + r.spill_loads;
+                println!(
+                    "{} {}: {} registers, {spilled} bytes spilled",
+                    kernel.name,
+                    precision.name(),
+                    r.registers
+                );
+                assert!(
+                    r.registers <= 168 && spilled == 0,
+                    "{}: {spilled} bytes",
+                    kernel.name
+                );
+            }
+        }
+    }
+}
+
+/// Every system of the library that keeps no ranges, conservation laws too: a preset, and a draw, on the kernel interpreter.
+#[test]
+fn systems_of_the_library_take_states() {
+    const CELLS: [[usize; 3]; 3] = [[18, 1, 1], [10, 9, 1], [8, 6, 5]];
+    for (number, definition) in physics::systems::ALL.iter().enumerate() {
+        let mut model = parse_str(definition.model).unwrap_or_else(|e| panic!("{e:?}"));
+        if model.repairs() || model.scheme.reconstruct == "waves" {
+            continue;
+        }
+        model.scheme.time = STATES.to_string();
+        let algorithm = discretized(&model);
+        let fields = algorithm.states_of(Role::Field).count();
+        assert_eq!(
+            algorithm.previous_fields().len(),
+            fields,
+            "{}",
+            algorithm.name
+        );
+        let mut case = Case::new(&algorithm, CELLS[algorithm.dimension - 1]);
+        case.dt = 1e-3;
+        case.means = vec![1.0; algorithm.states.len()];
+        let reference = oracle::<f64>(&algorithm, &case, STEPS);
+        let preset = presets::ALL[number % presets::ALL.len()].schedule(&algorithm, Precision::F64);
+        let drawn = Space::new(&algorithm, 8).sample(&mut Draws::new(number as u64));
+        for schedule in [preset, drawn.expect("legal schedules exist")] {
+            agree(
+                &algorithm,
+                &schedule,
+                &case,
+                STEPS,
+                number as u64,
+                &reference,
+            );
+        }
     }
 }
