@@ -18,7 +18,7 @@ use stencil_tests::{
     oracle, row_engine,
 };
 
-use super::device_code::{ARCH, carried, compiler, resources, text as emitted};
+use super::device_code::{ADDRESSES, ARCH, carried, compiler, resources, text as emitted};
 use super::invariance::{ODD, STEPS, agree};
 
 const STATES: &str = "rk3_williamson<storage = states>";
@@ -246,7 +246,6 @@ fn states_are_as_accurate_as_accumulators() {
         ("f32", f64::from(f32::EPSILON), errors::<f32>(12)),
         ("f64", f64::EPSILON, errors::<f64>(12)),
     ] {
-        println!("{precision}: {accumulators:.3e} with accumulators, {states:.3e} with states");
         assert!(
             accumulators > 0.0 && states < epsilon,
             "{precision}: {states}"
@@ -258,33 +257,27 @@ fn states_are_as_accurate_as_accumulators() {
     }
 }
 
-/// The march that a card runs: no kernel spills more than it does with accumulators.
+/// The march that a card runs: nothing spills in single precision, and in double precision no more than with accumulators.
 #[test]
 fn kernels_with_states_compile_without_spills() {
     let Some(nvrtc) = compiler() else { return };
     let algorithm = navier_stokes(STATES);
-    for (precision, tile, points) in [(Precision::F32, [64, 12], 2), (Precision::F64, [32, 12], 1)]
-    {
-        let gpu = presets::find("gpu")
-            .expect("a preset")
-            .schedule(&algorithm, precision);
+    for (precision, tile, points, may) in [
+        (Precision::F32, [64, 12], 2, 0),
+        (Precision::F64, [32, 12], 1, ADDRESSES),
+    ] {
+        let gpu = presets::find("gpu").expect("a preset");
+        let gpu = gpu.schedule(&algorithm, precision);
         for schedule in [carried(&algorithm, tile, points), gpu] {
             let compiled = compile(&algorithm, &schedule, &Target::new(precision.bytes()));
-            let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
-            for kernel in &compiled.kernels {
+            for kernel in compiled.unwrap_or_else(|e| panic!("{e}")).kernels {
                 let r = resources(nvrtc, &emitted(kernel.clone(), precision), ARCH);
-                let spilled = r.spill_stores + r.spill_loads;
-                println!(
-                    "{} {}: {} registers, {spilled} bytes spilled",
-                    kernel.name,
-                    precision.name(),
-                    r.registers
+                let (spilled, form) = (r.spill_stores + r.spill_loads, precision.name());
+                let about = format!(
+                    "{} {form}: {} registers, {spilled} bytes",
+                    kernel.name, r.registers
                 );
-                assert!(
-                    r.registers <= 168 && spilled == 0,
-                    "{}: {spilled} bytes",
-                    kernel.name
-                );
+                assert!(r.registers <= 168 && spilled <= may, "{about}");
             }
         }
     }

@@ -130,8 +130,8 @@ impl Tableau {
     }
 
     /// 2N storage without w. The last change of the field is `beta' dt w`, with the beta' of the substep before, so the previous
-    /// value of the field takes the place of w: `f = f + (alpha beta / beta' (f - previous) + beta dt rate)`. The change is summed
-    /// first, so that a substep rounds the field once, as it does with w.
+    /// value of the field takes the place of w: `f = f + (-alpha beta / beta' (previous - f) + beta dt rate)`. The change is summed
+    /// first, so that a substep rounds the field once, as it does with w; few alphas are positive, so the factor needs no sign.
     pub fn two_n_of_states(pairs: &[(Rational, Rational)]) -> Tableau {
         let previous = Value::Register(0);
         let last = pairs.len().saturating_sub(1);
@@ -141,12 +141,12 @@ impl Tableau {
                 Some((_, earlier)) => vec![
                     part(
                         "change",
-                        vec![times(-Ratio::one(), previous), one(Value::Field)],
+                        vec![one(previous), times(-Ratio::one(), Value::Field)],
                     ),
                     part(
                         "advance",
                         vec![
-                            times(*alpha / *earlier * *beta, Value::New(0)),
+                            times(-*alpha / *earlier * *beta, Value::New(0)),
                             step(*beta, Value::Rate),
                         ],
                     ),
