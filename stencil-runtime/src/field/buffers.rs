@@ -53,6 +53,14 @@ impl Buffers {
         self.memory[at] == at
     }
 
+    /// Do other buffers use the memory of a buffer?
+    pub(crate) fn is_shared(&self, at: usize) -> bool {
+        let others = self.memory.iter().enumerate();
+        others
+            .filter(|(other, _)| *other != at)
+            .any(|(_, memory)| *memory == at)
+    }
+
     /// Gives a buffer memory of its own.
     pub(crate) fn separate(&mut self, at: usize) {
         self.memory[at] = at;

@@ -1,7 +1,7 @@
 //! Runs whose integrator keeps states in place of accumulators.
 
 use stencil_runtime::compiler::search::presets;
-use stencil_runtime::{Axis, Boundary, Builder, Number, Simulation, Source, SystemDef};
+use stencil_runtime::{Axis, Boundary, Builder, Number, Real, Simulation, Source, SystemDef};
 
 use crate::runs::text;
 
@@ -61,6 +61,7 @@ fn schedules_and_patches_change_no_bit() {
     let periodic = || {
         Simulation::<f32>::builder(&system)
             .cells([24, 18, 1])
+            .source("f", 0.1)
             .dt(1e-3)
     };
     let whole = after(periodic(), 4).bits().unwrap();
