@@ -301,8 +301,9 @@ fn apply(scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diagnostics) 
             scheme.arith = found.unwrap_or(scheme.arith);
         }
         "time" => {
-            let found = integrator(setting, diagnostics);
-            scheme.time = found.unwrap_or(std::mem::take(&mut scheme.time));
+            if let Some(name) = integrator(setting, diagnostics) {
+                scheme.time = name;
+            }
         }
         key => {
             let message = format!("a scheme has no setting `{key}`");
