@@ -68,7 +68,7 @@ impl Algorithm {
             let updates = Group::new(&mut fused).updates(&group);
             fused.substeps.push(Substep { at, updates });
         }
-        fused.drop_unread();
+        fused.drop_unread_previous();
         let fused = prune(fused);
         let why = |why| {
             format!(
@@ -120,7 +120,8 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// What all of them do to the states together.
+    /// What all of them do to the states together. Accumulators that are set anew by a later group
+    /// are written for nothing, as they would be without fusion; previous values of fields are not.
     fn updates(mut self, substeps: &[&Substep]) -> Vec<(StateId, FnId)> {
         for (at, substep) in substeps.iter().enumerate() {
             let mut stand_ins: BTreeMap<FnId, FnId> = BTreeMap::new();

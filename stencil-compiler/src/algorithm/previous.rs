@@ -1,4 +1,4 @@
-//! Previous values of fields, which accumulators keep, and accumulators that no later substep reads.
+//! Previous values of fields, which accumulators keep.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,12 +30,7 @@ impl Algorithm {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn previous_fields(&self) -> BTreeMap<StateId, StateId> {
-        let pairs = self.states_of(Role::Field).filter_map(|(field, state)| {
-            let accumulator = self.find_state(&format!("{}_{PREVIOUS}", state.name))?;
-            let is_kept = self.state(accumulator).role == Role::Accumulator;
-            is_kept.then_some((accumulator, field))
-        });
-        let pairs: Vec<(StateId, StateId)> = pairs.collect();
+        let pairs = self.named_previous();
         let needs: Vec<Needs> = match pairs.is_empty() {
             true => Vec::new(),
             false => self.needs(),
@@ -56,8 +51,12 @@ impl Algorithm {
         pairs.into_iter().filter(holds).collect()
     }
 
-    /// Drops new values of accumulators that no later substep reads before it renews them: a step begins without accumulators.
-    pub(super) fn drop_unread(&mut self) {
+    /// Drops previous values that no later substep reads before it renews them: a step begins without accumulators.
+    pub(super) fn drop_unread_previous(&mut self) {
+        let previous: BTreeSet<StateId> = self.named_previous().into_iter().map(|p| p.0).collect();
+        if previous.is_empty() {
+            return;
+        }
         let needs = self.needs();
         let is_read_after = |substep: usize, state: StateId| {
             let value = self.value_of(state);
@@ -73,7 +72,7 @@ impl Algorithm {
         let mut unread = BTreeSet::new();
         for (at, substep) in self.substeps.iter().enumerate() {
             for (state, _) in &substep.updates {
-                if self.state(*state).role == Role::Accumulator && !is_read_after(at, *state) {
+                if previous.contains(state) && !is_read_after(at, *state) {
                     unread.insert((at, *state));
                 }
             }
@@ -83,6 +82,16 @@ impl Algorithm {
                 .updates
                 .retain(|(state, _)| !unread.contains(&(at, *state)));
         }
+    }
+
+    /// The accumulators that are named as previous values of fields, each with its field.
+    fn named_previous(&self) -> Vec<(StateId, StateId)> {
+        let pairs = self.states_of(Role::Field).filter_map(|(field, state)| {
+            let accumulator = self.find_state(&format!("{}_{PREVIOUS}", state.name))?;
+            let is_kept = self.state(accumulator).role == Role::Accumulator;
+            is_kept.then_some((accumulator, field))
+        });
+        pairs.collect()
     }
 
     fn needs(&self) -> Vec<Needs> {
