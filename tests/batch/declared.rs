@@ -66,6 +66,17 @@ stencil_runtime::pde! {
     scheme central4 for Functions { space: central<order = 4>; mixed: bidiagonal; time: ssprk2; }
 }
 
+stencil_runtime::pde! {
+    /// Two arrays a field: new values go where previous ones are.
+    system States in 3d {
+        field q: scalar;
+        field w: vector;
+        ddt(q) = 0.02 * lap(q) - div(w);
+        ddt(w) = 0.1 * grad(div(w)) - q * grad(q);
+    }
+    scheme central4 for States { space: central<order = 4>; mixed: product; time: rk3_williamson<storage = states>; }
+}
+
 const CELLS: [usize; 3] = [37, 9, 7];
 const STEPS: u64 = 3;
 
@@ -120,4 +131,10 @@ fn elastic_waves_compiled_have_the_oracles_bits() {
 fn functions_compiled_have_the_oracles_bits() {
     agrees::<f32>(&Functions);
     agrees::<f64>(&Functions);
+}
+
+#[test]
+fn states_compiled_have_the_oracles_bits() {
+    agrees::<f32>(&States);
+    agrees::<f64>(&States);
 }

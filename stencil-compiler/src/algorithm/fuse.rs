@@ -68,6 +68,7 @@ impl Algorithm {
             let updates = Group::new(&mut fused).updates(&group);
             fused.substeps.push(Substep { at, updates });
         }
+        fused.drop_unread_previous();
         let fused = prune(fused);
         let why = |why| {
             format!(
@@ -120,7 +121,7 @@ impl<'a> Group<'a> {
     }
 
     /// The combined updates of all substeps. Writes to accumulators that a later group sets anew are useless, with and
-    /// without fusion.
+    /// without fusion; previous values of fields are not.
     fn updates(mut self, substeps: &[&Substep]) -> Vec<(StateId, FnId)> {
         for (at, substep) in substeps.iter().enumerate() {
             let mut stand_ins: BTreeMap<FnId, FnId> = BTreeMap::new();

@@ -15,6 +15,7 @@ pub mod footprint;
 mod fuse;
 pub mod interp;
 mod origin;
+mod previous;
 pub(crate) mod prune;
 pub mod rows;
 pub mod text;

@@ -12,7 +12,7 @@ use crate::algorithm::{Algorithm, FnId, Offset};
 use crate::compile::Compiled;
 use crate::kernel::Kernel;
 use crate::kernel::count::Counts;
-use crate::plan::Launch;
+use crate::plan::{Launch, Plan};
 use crate::schedule::COPY_BYTES;
 
 mod cards;
@@ -197,7 +197,7 @@ impl KernelCost {
 pub fn kernels(compiled: &Compiled) -> Result<Vec<KernelCost>, String> {
     let pairs = compiled.plan.launches.iter().zip(&compiled.kernels);
     pairs
-        .map(|(launch, kernel)| self::kernel(&compiled.problem, launch, kernel))
+        .map(|(launch, kernel)| self::kernel(&compiled.problem, &compiled.plan, launch, kernel))
         .collect()
 }
 
@@ -207,6 +207,7 @@ pub fn kernels(compiled: &Compiled) -> Result<Vec<KernelCost>, String> {
 /// If the launch names a grid function that the algorithm lacks.
 pub fn kernel(
     algorithm: &Algorithm,
+    plan: &Plan,
     launch: &Launch,
     kernel: &Kernel,
 ) -> Result<KernelCost, String> {
@@ -227,7 +228,10 @@ pub fn kernel(
         .collect::<Result<_, _>>()?;
     let read = footprint(algorithm, &roots, &stored);
     let counts = kernel.operations();
-    let reads = |name: &str| launch.inputs.iter().any(|(input, _)| input == name);
+    let reads = |name: &str| {
+        let mut inputs = launch.inputs.iter();
+        inputs.any(|(input, _)| plan.array_of(input) == name)
+    };
     let writes = |name: &str| launch.outputs.iter().any(|(output, _)| output == name);
     let mut inputs = Vec::new();
     for (name, reach) in &launch.inputs {
@@ -242,7 +246,7 @@ pub fn kernel(
             points: points.len(),
             fetched,
             rim: rim(&points),
-            moved: sectors::moved(kernel, name, &reads),
+            moved: sectors::moved(kernel, plan.array_of(name), &reads),
         });
     }
     let cells = counts.cells.max(1);
@@ -291,12 +295,15 @@ fn rim(points: &BTreeSet<Offset>) -> [u32; 3] {
 }
 
 /// Bytes a cell that a substep must move, however it is scheduled: each array of a state variable
-/// that it needs is read once, each that it changes is written once.
+/// that it needs is read once, each that it changes is written once. The previous value of a field is read, and not written.
 pub fn floor_bytes(algorithm: &Algorithm, substep: usize, value_bytes: usize) -> f64 {
     let Some(substep) = algorithm.substeps.get(substep) else {
         return 0.0;
     };
-    let roots: Vec<FnId> = substep.updates.iter().map(|(_, id)| *id).collect();
+    let previous = algorithm.previous_fields();
+    let written = substep.updates.iter();
+    let written = written.filter(|(state, _)| !previous.contains_key(state));
+    let roots: Vec<FnId> = written.map(|(_, id)| *id).collect();
     let read = bounds(algorithm, &roots, &BTreeSet::new());
     ((read.len() + roots.len()) * value_bytes) as f64
 }

@@ -87,7 +87,7 @@ impl SubstepBuilder<'_> {
                     Target::Register(i) => {
                         updates.push((StateId(((i + 1) * count + component) as u32), made));
                     }
-                    Target::Nothing => {}
+                    Target::Part(_) => {}
                 }
             }
         }
@@ -127,14 +127,11 @@ impl SubstepBuilder<'_> {
 
     fn name(&self, into: Target, component: usize, substep: usize) -> String {
         let (name, s) = (&self.components.fields[component], substep + 1);
-        let register = match into {
-            Target::Field => return format!("{name}_{s}"),
-            Target::Register(i) => Some(i),
-            Target::Nothing => None,
-        };
-        let register = register.and_then(|i| self.tableau.registers.get(i));
-        let register = register.or(self.tableau.registers.first()).copied();
-        format!("{name}_{}_{s}", register.unwrap_or("rate"))
+        match into {
+            Target::Field => format!("{name}_{s}"),
+            Target::Register(i) => format!("{name}_{}_{s}", self.tableau.registers[i]),
+            Target::Part(part) => format!("{name}_{part}_{s}"),
+        }
     }
 }
 

@@ -40,11 +40,16 @@ fn heat(time: &str) -> String {
 
 #[test]
 fn integrators_keep_what_they_need() {
-    let cases: [(&str, &[&str], &[f64]); 6] = [
+    let cases: [(&str, &[&str], &[f64]); 7] = [
         ("euler", &[], &[0.0]),
         ("ssprk2", &["f_old"], &[0.0, 1.0]),
         ("ssprk3", &["f_old"], &[0.0, 1.0, 0.5]),
         ("rk3_williamson", &["f_acc"], &[0.0, 1.0 / 3.0, 0.75]),
+        (
+            "rk3_williamson<storage = states>",
+            &["f_previous"],
+            &[0.0, 1.0 / 3.0, 0.75],
+        ),
         ("rk4", &["f_old", "f_sum"], &[0.0, 0.5, 0.5, 1.0]),
         (
             "rk4_carpenter_kennedy",
@@ -65,6 +70,23 @@ fn integrators_keep_what_they_need() {
         for (substep, at) in algorithm.substeps.iter().zip(times) {
             assert!((substep.at - at).abs() < 1e-12, "{time}: {}", substep.at);
         }
+    }
+}
+
+/// The factor of the last change is alpha beta over the beta before, without the time step.
+#[test]
+fn substeps_of_states_sum_the_change_before_the_field() {
+    let algorithm = algorithm(&heat("rk3_williamson<storage = states>"));
+    let printed = crate::algorithm::text::print(&algorithm);
+    for line in [
+        "uniform alpha_2 = 1.5625",
+        "uniform alpha_3 = 0.68",
+        "fn f_change_2 = f_previous - f",
+        "fn f_advance_2 = fma(beta_dt_2, ddt_f, alpha_2 * f_change_2)",
+        "fn f_2 = f_advance_2 + f",
+        "substep 0.75 { f = f_3 }",
+    ] {
+        assert!(printed.contains(line), "{line}: {printed}");
     }
 }
 

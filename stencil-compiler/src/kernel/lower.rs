@@ -203,6 +203,7 @@ impl<'a> Draft<'a> {
         }
         let places = context.plan.places();
         for (name, _) in &context.launch.inputs {
+            let name = context.plan.array_of(name);
             let written = context
                 .launch
                 .outputs
@@ -233,7 +234,9 @@ impl<'a> Draft<'a> {
         });
     }
 
+    /// The parameter that a buffer of the plan is accessed through.
     pub(super) fn find_buffer(&self, name: &str) -> Option<BufferId> {
+        let name = self.context.plan.array_of(name);
         self.kernel
             .buffers
             .iter()

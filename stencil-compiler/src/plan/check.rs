@@ -68,14 +68,21 @@ impl Plan {
         }
     }
 
-    /// Only stored functions share memory, and only with one that has its own.
+    /// Only stored functions share memory, and only with one that has its own; and accumulators with new values of fields.
     fn check_memory(&self, at: usize, buffer: &Buffer) -> Result<(), String> {
         let Some(home) = &buffer.within else {
             return Ok(());
         };
         let before = self.buffers[..at].iter().find(|b| b.name == *home);
-        let fits = |home: &Buffer| home.role == BufferRole::Derived && home.within.is_none();
-        if buffer.role != BufferRole::Derived || !before.is_some_and(fits) {
+        let homes = match buffer.role {
+            BufferRole::Derived => Some(BufferRole::Derived),
+            BufferRole::Accumulator => Some(BufferRole::NewField),
+            BufferRole::Field | BufferRole::NewField | BufferRole::Count | BufferRole::Given => {
+                None
+            }
+        };
+        let fits = |home: &Buffer| Some(home.role) == homes && home.within.is_none();
+        if !before.is_some_and(fits) {
             return Err(format!(
                 "`{}` cannot live in the memory of `{home}`",
                 buffer.name
@@ -275,7 +282,7 @@ impl<'a> State<'a> {
         self.partial.retain(|_, by| *by != at);
         self.reads(launch, region)?;
         for (output, _) in &launch.outputs {
-            self.write(launch, output)?;
+            self.write((at, region), output)?;
             if region == Region::Interior {
                 self.partial.insert(output, at);
             } else {
@@ -315,7 +322,8 @@ impl<'a> State<'a> {
         Ok(())
     }
 
-    fn write(&mut self, launch: &'a Launch, name: &'a str) -> Result<(), String> {
+    fn write(&mut self, (at, region): (usize, Region), name: &'a str) -> Result<(), String> {
+        let launch = &self.plan.launches[at];
         match self.plan.buffer(name).map(|b| b.role) {
             None => {
                 return Err(format!(
@@ -331,7 +339,10 @@ impl<'a> State<'a> {
         self.not_under_way(name, &format!("is written by `{}`", launch.name))?;
         self.not_partial(name, &format!("is written by `{}`", launch.name))?;
         for other in self.plan.sharing(name) {
-            let used = |(used, _): &(String, _)| used == other;
+            // Each thread reads its own cell of an accumulator, and then writes it.
+            let in_place = self.plan.array_of(other) == name && launch.extend == [0; 3];
+            let used =
+                |(used, read): &(String, [u32; 3])| used == other && (!in_place || *read != [0; 3]);
             let written = launch.outputs.iter().any(|(used, _)| used == other);
             if written || launch.inputs.iter().any(used) {
                 return Err(format!(
@@ -340,7 +351,10 @@ impl<'a> State<'a> {
                 ));
             }
             self.not_under_way(other, &format!("loses its memory to `{}`", launch.name))?;
-            self.valid.remove(other);
+            match region {
+                Region::Interior if in_place => drop(self.partial.insert(other, at)),
+                _ => drop(self.valid.remove(other)),
+            }
         }
         Ok(())
     }
@@ -349,12 +363,16 @@ impl<'a> State<'a> {
         for name in fields {
             self.not_under_way(name, "is swapped")?;
             self.not_partial(&new_name(name), "is swapped")?;
-            if self.valid.remove(new_name(name).as_str()).is_none() {
+            let Some((new, _)) = self.valid.remove_entry(new_name(name).as_str()) else {
                 return Err(format!(
                     "`{name}` is swapped with new values that were not written"
                 ));
-            }
+            };
             self.valid.insert(name, [0; 3]);
+            // The array for its new values has the previous ones.
+            let previous = self.plan.sharing(new);
+            self.valid
+                .extend(previous.map(|previous| (previous, [0; 3])));
         }
         let derived = self.plan.buffers.iter();
         for buffer in derived.filter(|b| b.role == BufferRole::Derived) {

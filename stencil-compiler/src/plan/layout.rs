@@ -2,6 +2,7 @@
 
 use super::make::new_name;
 use super::{BufferRole, Plan, Step};
+use crate::algorithm::NEW;
 use crate::schedule::Layout;
 
 /// Do the arrays of this role lie side by side?
@@ -114,13 +115,20 @@ impl Plan {
         if !changes(a.role) && !changes(b.role) {
             return true;
         }
-        let new = pair.map(|at| {
-            let name = new_name(&self.buffers[at].name);
-            let new = self.buffers.iter().position(|buffer| buffer.name == name);
-            new.map(|new| places[new].before.wrapping_sub(places[at].before))
+        let find = |name: &str| self.buffers.iter().position(|buffer| buffer.name == name);
+        let fields = [a, b].map(|buffer| match buffer.role {
+            BufferRole::NewField => buffer.name.strip_suffix(NEW).unwrap_or_default(),
+            _ => &buffer.name,
+        });
+        let new = fields.map(|field| {
+            let (old, new) = (find(field)?, find(&new_name(field))?);
+            Some(places[new].before.wrapping_sub(places[old].before))
         });
         let together = self.steps.iter().all(|step| match step {
-            Step::Swap { fields } => fields.contains(&a.name) == fields.contains(&b.name),
+            Step::Swap { fields: swapped } => {
+                let [a, b] = fields.map(|field| swapped.iter().any(|name| name == field));
+                a == b
+            }
             _ => true,
         });
         a.role == b.role && new[0].is_some() && new[0] == new[1] && together

@@ -42,6 +42,7 @@ pub fn plan(
         schedule,
         stored,
         levels,
+        previous: algorithm.previous_fields(),
         wrapped,
         plan: Plan {
             time_steps,
@@ -180,6 +181,8 @@ struct Planner<'a> {
     schedule: &'a Schedule,
     stored: BTreeMap<FnId, Halo>,
     levels: BTreeMap<FnId, usize>,
+    /// Accumulators that hold previous values of fields, and have the arrays for new values.
+    previous: BTreeMap<StateId, StateId>,
     wrapped: [bool; 3],
     plan: Plan,
 }
@@ -187,33 +190,42 @@ struct Planner<'a> {
 impl Planner<'_> {
     fn declare_states(&mut self) {
         let alg = self.algorithm;
-        let mut buffers: Vec<(String, BufferRole)> = Vec::new();
+        let mut buffers: Vec<(String, BufferRole, Option<String>)> = Vec::new();
         for (_, state) in alg.states_of(Role::Field) {
-            buffers.push((state.name.clone(), BufferRole::Field));
-            buffers.push((new_name(&state.name), BufferRole::NewField));
+            buffers.push((state.name.clone(), BufferRole::Field, None));
+            buffers.push((new_name(&state.name), BufferRole::NewField, None));
         }
         for (role, of_buffer) in [
             (Role::Accumulator, BufferRole::Accumulator),
             (Role::Count, BufferRole::Count),
             (Role::Given, BufferRole::Given),
         ] {
+            let within = |id| {
+                self.previous
+                    .get(&id)
+                    .map(|field| new_name(&alg.state(*field).name))
+            };
             let states = alg.states_of(role);
-            buffers.extend(states.map(|(_, s)| (s.name.clone(), of_buffer)));
+            buffers.extend(states.map(|(id, s)| (s.name.clone(), of_buffer, within(id))));
         }
         let derived = self.stored.keys().map(|id| alg.function(*id).name.clone());
-        buffers.extend(derived.map(|name| (name, BufferRole::Derived)));
-        let buffer = |(name, role)| Buffer {
+        buffers.extend(derived.map(|name| (name, BufferRole::Derived, None)));
+        let buffer = |(name, role, within)| Buffer {
             name,
             role,
             halo: [0; 3],
-            within: None,
+            within,
         };
         self.plan.buffers = buffers.into_iter().map(buffer).collect();
     }
 
     fn substep(&mut self, substep: usize) -> Result<(), Refusal> {
         let set: BTreeSet<FnId> = self.stored.keys().copied().collect();
-        let updates = self.algorithm.substeps[substep].updates.clone();
+        let all = &self.algorithm.substeps[substep].updates;
+        let passes = passes::of_updates(self.algorithm, substep, &self.schedule.passes);
+        let stored = all.iter().copied().zip(passes);
+        let stored = stored.filter(|((state, _), _)| !self.previous.contains_key(state));
+        let (updates, passes): (Vec<(StateId, FnId)>, Vec<usize>) = stored.unzip();
         let roots: Vec<FnId> = updates.iter().map(|(_, id)| *id).collect();
         let used = self.used(&roots, &set);
         let kernels = self.schedule.kernels.len();
@@ -222,7 +234,6 @@ impl Planner<'_> {
             outputs[self.levels[id]].push((self.algorithm.function(*id).name.clone(), *id));
         }
         let first = kernels - 1 - self.schedule.more_passes();
-        let passes = passes::of_updates(self.algorithm, substep, &self.schedule.passes);
         for ((state, id), pass) in updates.iter().zip(passes) {
             outputs[first + pass].push((self.output_name(*state), *id));
         }

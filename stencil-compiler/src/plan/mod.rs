@@ -1,8 +1,9 @@
 //! The `Plan`: the launches, fills, exchanges and reductions of one time step, in their order.
 //!
 //! Invariants (kept by [`check`](Plan::check)): each buffer is written before it is read; its
-//! halo is at least as deep as each read of it; buffers that share memory are never needed at once; no launch reads
-//! ghost cells that are on their way from another device; there is no thread and no vendor.
+//! halo is at least as deep as each read of it; buffers that share memory are never needed at once, but for the previous
+//! value of a field, which a launch reads in the cell that it writes; no launch reads ghost cells that are on their way
+//! from another device; there is no thread and no vendor.
 
 use crate::schedule::{Blocking, Coefficients, Layout, Placement};
 
@@ -12,6 +13,7 @@ mod fit;
 mod layout;
 pub mod make;
 mod reuse;
+mod separate;
 #[cfg(test)]
 mod tests;
 pub mod text;
@@ -47,7 +49,7 @@ pub struct Buffer {
     /// Ghost cells on both sides along x, y, z.
     pub halo: [u32; 3],
     /// The buffer whose memory it lives in, if it has none of its own: they are never needed at
-    /// the same time.
+    /// the same time, but for the previous value of a field, which is in the array for its new values.
     pub within: Option<String>,
 }
 
@@ -210,6 +212,16 @@ impl Plan {
         let within = self.buffers.get(buffer).and_then(|b| b.within.as_ref());
         let home = |name: &String| self.buffers.iter().position(|b| b.name == *name);
         within.and_then(home).unwrap_or(buffer)
+    }
+
+    /// The name of the array that launches access for a buffer: the previous value of a field is in the array for its new values.
+    pub fn array_of<'a>(&'a self, name: &'a str) -> &'a str {
+        let home = self.buffer(name).and_then(|b| b.within.as_deref());
+        let is_new = |home: &&str| {
+            let home = self.buffer(home);
+            home.is_some_and(|home| home.role == BufferRole::NewField)
+        };
+        home.filter(is_new).unwrap_or(name)
     }
 
     /// Number of arrays that the buffers take.

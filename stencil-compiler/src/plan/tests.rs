@@ -73,6 +73,106 @@ fn a_check_finds_what_is_overwritten_too_early() {
     );
 }
 
+/// The second substep reads the previous value of the field in the array that it writes.
+const TWO: &str = "algorithm Two 1d scheme \"two\"
+state q field
+state q_previous accumulator
+fn q = state q
+fn q_previous = state q_previous
+fn rate = q[1,0,0] - q[-1,0,0]
+fn q_1 = q + rate
+fn q_previous_1 = q
+fn q_2 = q - q_previous + rate
+substep { q = q_1, q_previous = q_previous_1 }
+substep { q = q_2 }";
+
+fn two(text: &str) -> Plan {
+    let schedule = schedule::text::parse("schedule kernel direct").unwrap();
+    plan(&parse(text).unwrap(), &schedule, [false; 3]).unwrap()
+}
+
+#[test]
+fn previous_values_are_in_the_array_for_new_ones() {
+    let plan = two(TWO);
+    plan.check().unwrap();
+    assert_eq!((plan.buffers.len(), plan.memories()), (3, 2));
+    assert_eq!(plan.array_of("q_previous"), "q_new");
+    let printed = text::print(&plan);
+    let expected = "buffer q_previous accumulator halo [0, 0, 0] in q_new\n";
+    assert!(printed.contains(expected), "{printed}");
+    assert_eq!(text::parse(&printed), Ok(plan.clone()));
+    // No launch stores them.
+    let outputs = plan.launches.iter().flat_map(|launch| &launch.outputs);
+    assert!(outputs.clone().all(|(buffer, _)| buffer == "q_new"));
+    assert_eq!(outputs.count(), 2);
+    // They have an array of their own where something else reads them, or something else is kept.
+    let others = [
+        TWO.replace("fn q_2 =", "fn r_2 = q_previous\nfn q_2 =") + "\nsubstep { q = r_2 }",
+        TWO.replace("q_previous_1 = q\n", "q_previous_1 = rate\n"),
+        TWO.replace(
+            "substep { q = q_2 }",
+            "substep { q = q_1 }\nsubstep { q = q_2 }",
+        ),
+    ];
+    for other in others.iter().map(|text| two(text)) {
+        other.check().unwrap();
+        assert_eq!(other.memories(), 3, "{}", text::print(&other));
+    }
+}
+
+#[test]
+fn a_check_finds_previous_values_that_are_gone() {
+    let refused = |change: &dyn Fn(&mut Plan), expected: &str| {
+        let mut wrong = two(TWO);
+        change(&mut wrong);
+        let message = wrong.check().unwrap_err();
+        assert!(message.contains(expected), "{message}");
+    };
+    // The first substep has none.
+    let previous = || ("q_previous".to_string(), [0; 3]);
+    refused(
+        &|plan| plan.launches[0].inputs.push(previous()),
+        "reads `q_previous` before it is written",
+    );
+    // Another launch has written over them.
+    refused(
+        &|plan| {
+            plan.launches.push(plan.launches[1].clone());
+            plan.steps.insert(
+                plan.steps.len() - 1,
+                Step::Launch {
+                    launch: 2,
+                    region: Region::Whole,
+                },
+            );
+        },
+        "reads `q_previous` before it is written",
+    );
+    // Another thread writes the cell, here beyond the end of a wrapped axis.
+    refused(
+        &|plan| {
+            plan.launches[1].wrapped = [true; 3];
+            let reads = plan.launches[1].inputs.iter_mut();
+            reads.for_each(|(_, read)| *read = [1, 0, 0]);
+        },
+        "uses `q_previous` and writes `q_new` to the same memory",
+    );
+    refused(
+        &|plan| {
+            plan.launches[1]
+                .outputs
+                .push(("q_previous".into(), "q_2".into()))
+        },
+        "uses `q_previous` and writes `q_new` to the same memory",
+    );
+    for home in ["q", "q_previous", "nothing"] {
+        refused(
+            &|plan| plan.buffers[2].within = Some(home.to_string()),
+            "cannot live in the memory of",
+        );
+    }
+}
+
 #[test]
 fn what_is_needed_in_its_own_cell_only_comes_from_the_same_kernel() {
     let plan = planned("place d global exchange place e global exchange", 2);

@@ -417,6 +417,8 @@ fn ride(
 ) {
     let axis = algorithm.slowest_axis();
     let around = below_shared(algorithm, placements);
+    // Arrays that a cell has to itself are read on the plane that completes.
+    let of_accumulators = algorithm.made_of_accumulators();
     let mut late: BTreeSet<FnId> = BTreeSet::new();
     for (id, function) in algorithm.ids().filter(|(id, _)| !around.contains(id)) {
         let accesses = function.def.accesses();
@@ -455,7 +457,8 @@ fn ride(
             let other = algorithm.function(access.of);
             let ready = !matches!(other.def, Def::State(_))
                 && !late.contains(&access.of)
-                && !around.contains(&access.of);
+                && !around.contains(&access.of)
+                && !of_accumulators.contains(&access.of);
             if ready && is_free(placements.get(&other.name)) {
                 placements.insert(other.name.clone(), Placement::Register);
             }

@@ -33,7 +33,7 @@ impl Region {
                 match combination.into {
                     Target::Field => field.clone_from(&made),
                     Target::Register(at) => registers[at].clone_from(&made),
-                    Target::Nothing => {}
+                    Target::Part(_) => {}
                 }
                 new.push(made);
             }

@@ -87,6 +87,11 @@ impl Measured {
         self.floor_ms / self.ms_per_step
     }
 
+    /// The simulated time a second of steps that adapt to speeds; others are of no particular length.
+    fn simulated(&self) -> Option<f64> {
+        self.cfl.map(|_| self.dt / (1e-3 * self.ms_per_step))
+    }
+
     /// Compares it, and the parts of its steps, with the first of these that differs from it in nothing but the schedule; with itself
     /// if there is none.
     pub(super) fn compare(&mut self, before: &[Measured]) {
@@ -184,6 +189,13 @@ impl Measured {
             let _ = write!(text, " {ratio:>8.2}");
         }
         text.push('\n');
+        if let Some(time) = self.simulated() {
+            let _ = writeln!(
+                text,
+                "  simulated: {time:.3e} of time a second, in steps of {:.3e}",
+                self.dt
+            );
+        }
         if let Some(beside) = &self.beside {
             let speed = |mpts: Option<f64>| mpts.map_or("-".to_string(), |v| format!("{v:.2}"));
             let _ = writeln!(
@@ -229,6 +241,7 @@ impl Measured {
             "mpts_per_s": self.best_mpts,
             "median_mpts_per_s": self.median_mpts,
             "ms_per_step": self.ms_per_step,
+            "simulated_per_s": self.simulated(),
             "processor": self.processor.as_ref().map(|p| json!({
                 "instructions": p.instructions,
                 "threads": p.threads,

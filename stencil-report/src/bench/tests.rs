@@ -296,6 +296,19 @@ fn json_has_numbers_and_fractions() {
         (&65_536.into(), &2.0.into())
     );
     assert_eq!(case["beside"]["best_s"], 1.5);
+    assert!(case["simulated_per_s"].is_null());
+}
+
+#[test]
+fn steps_that_adapt_have_a_simulated_time_a_second() {
+    let adaptive = Measured {
+        cfl: Some(0.4),
+        ..measured()
+    };
+    let row = adaptive.row();
+    let expected = "simulated: 2.000e0 of time a second, in steps of 1.000e-3\n";
+    assert!(row.contains(expected), "{row}");
+    assert_eq!(json(adaptive)["cases"][0]["simulated_per_s"], 2.0);
 }
 
 #[test]

@@ -171,6 +171,9 @@ fn scheme(model: &Model) -> Vec<String> {
         let tableau = (integrator.tableau)();
         let storage = match tableau.registers {
             [] => "no array beside each field".to_string(),
+            [integrators::PREVIOUS] => {
+                "the previous value of each field in the array for new values".to_string()
+            }
             [one] => format!("one array `{one}` beside each field"),
             several => format!("arrays {} beside each field", several.join(", ")),
         };

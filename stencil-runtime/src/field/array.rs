@@ -8,6 +8,9 @@ use stencil_compiler::expr::Real;
 
 use super::shape::{ALIGNMENT, Shape};
 
+/// Values that a thread copies at once.
+const COPIED: usize = 1 << 16;
+
 /// One component on a patch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Array<T> {
@@ -50,6 +53,14 @@ impl<T: Real> Array<T> {
     /// Returns all cells and ghost cells, to be changed.
     pub(crate) fn values_mut(&mut self) -> &mut [T] {
         &mut self.data[self.base..][..self.length]
+    }
+
+    /// Copies all values of an array of the same shape, on all threads.
+    pub(crate) fn copy_from(&mut self, from: &Array<T>) {
+        self.ends = from.ends;
+        let to = self.values_mut().par_chunks_mut(COPIED);
+        let parts = to.zip(from.values().par_chunks(COPIED));
+        parts.for_each(|(to, from)| to.copy_from_slice(from));
     }
 
     /// Returns all values from the first ghost cell on: planes of rows, each row of the layout's pitch.

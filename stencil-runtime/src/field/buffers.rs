@@ -53,6 +53,14 @@ impl Buffers {
         self.memory[at] == at
     }
 
+    /// Do other buffers use the memory of a buffer?
+    pub(crate) fn is_shared(&self, at: usize) -> bool {
+        let others = self.memory.iter().enumerate();
+        others
+            .filter(|(other, _)| *other != at)
+            .any(|(_, memory)| *memory == at)
+    }
+
     /// Gives a buffer memory of its own.
     pub(crate) fn separate(&mut self, at: usize) {
         self.memory[at] = at;
@@ -71,6 +79,12 @@ impl Buffers {
         names: impl IntoIterator<Item = &'a str>,
     ) -> Result<Vec<usize>, Error> {
         names.into_iter().map(|name| self.index(name)).collect()
+    }
+
+    /// Returns the buffers that have the memory of those of this role.
+    pub(crate) fn memory_of_role(&self, role: BufferRole) -> Vec<usize> {
+        let all = self.of_role(role).into_iter();
+        all.map(|at| self.memory[at]).collect()
     }
 
     /// Returns the buffers of this role, in their order.

@@ -33,9 +33,10 @@ pub(crate) struct Fused {
 impl Fused {
     /// Have both plans the same arrays? They use the same memory in turn.
     pub(crate) fn fits(&self, single: &Plan) -> bool {
-        let arrays = |plan: &Plan| -> Vec<(String, BufferRole)> {
-            let buffers = plan.buffers.iter();
-            buffers.map(|b| (b.name.clone(), b.role)).collect()
+        let arrays = |plan: &Plan| -> Vec<(String, BufferRole, usize)> {
+            let buffers = plan.buffers.iter().enumerate();
+            let all = buffers.map(|(at, b)| (b.name.clone(), b.role, plan.memory_of(at)));
+            all.collect()
         };
         arrays(&self.plan) == arrays(single)
     }

@@ -16,4 +16,5 @@ mod rejected;
 mod restart;
 mod runs;
 mod stability;
+mod storage;
 mod threads;

@@ -15,7 +15,8 @@ const SYSTEM: &str = "pub system Burgers in 2d {
     cfl { advective: norm(u) + abs(f); diffusive: nu }
 }
 scheme s for Burgers { space: central<order = 4>; mixed: bidiagonal; time: rk3_williamson; }
-scheme other for Burgers { space: central<order = 2>; mixed: bidiagonal; time: rk3_williamson; }";
+scheme other for Burgers { space: central<order = 2>; mixed: bidiagonal; time: rk3_williamson; }
+scheme states for Burgers { space: central<order = 4>; time: rk3_williamson<storage = states>; }";
 
 struct Temp(PathBuf);
 
@@ -74,9 +75,9 @@ fn bits<T: Number>(simulation: &Simulation<T>) -> Vec<u64> {
     all
 }
 
-fn goes_on<T: Number>(adaptive: bool) {
-    let temp = Temp::new(&format!("{}-{adaptive}", T::NAME));
-    let system = system();
+fn goes_on<T: Number>(adaptive: bool, scheme: &str) {
+    let temp = Temp::new(&format!("{}-{adaptive}-{scheme}", T::NAME));
+    let system = system().with_scheme(scheme).unwrap();
     let build = || {
         let builder = builder::<T>(&system);
         let builder = if adaptive {
@@ -101,9 +102,10 @@ fn goes_on<T: Number>(adaptive: bool) {
 
 #[test]
 fn restored_runs_have_the_bits_of_uninterrupted_ones() {
-    goes_on::<f64>(true);
-    goes_on::<f64>(false);
-    goes_on::<f32>(true);
+    goes_on::<f64>(true, "s");
+    goes_on::<f64>(true, "states");
+    goes_on::<f64>(false, "s");
+    goes_on::<f32>(true, "s");
 }
 
 #[test]

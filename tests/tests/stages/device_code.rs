@@ -288,7 +288,7 @@ const OTHERS: [&str; 7] = [
 ];
 
 /// Returns a march that carries its mixed derivatives, on a given tile.
-fn carried(algorithm: &Algorithm, tile: [u32; 2], points: u32) -> Schedule {
+pub(super) fn carried(algorithm: &Algorithm, tile: [u32; 2], points: u32) -> Schedule {
     let mut schedule = Schedule::default();
     heuristic::carry(algorithm, &mut schedule.placements);
     let params = [

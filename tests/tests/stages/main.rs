@@ -21,6 +21,7 @@ mod passes;
 mod patches;
 mod pointwise;
 mod random_systems;
+mod storage;
 mod studies;
 mod texts;
 mod trimmed;

@@ -17,20 +17,28 @@ pub mod rk4;
 pub mod ssprk2;
 pub mod ssprk3;
 
-/// Every integrator.
+/// Every integrator, in each of its storages.
 pub const ALL: &[&Integrator] = &[
     &euler::INTEGRATOR,
     &ssprk2::INTEGRATOR,
     &ssprk3::INTEGRATOR,
     &rk3_williamson::INTEGRATOR,
+    &rk3_williamson::OF_STATES,
     &rk4::INTEGRATOR,
     &carpenter_kennedy::INTEGRATOR,
+    &carpenter_kennedy::OF_STATES,
 ];
+
+/// The values that methods in 2N storage keep from substep to substep, as schemes name them; the default is the first.
+pub const STORAGES: &[&str] = &["accumulator", "states"];
+
+/// The register that holds the previous value of a field: the one that it had before its last change.
+pub const PREVIOUS: &str = "previous";
 
 /// An explicit one-step method.
 #[derive(Debug)]
 pub struct Integrator {
-    /// Its name in schemes.
+    /// Its name in schemes, with its storage if that is not the first of [`STORAGES`].
     pub name: &'static str,
     /// Order of convergence in the time step.
     pub order: u32,
@@ -67,8 +75,8 @@ pub enum Target {
     Field,
     /// A register by its number.
     Register(usize),
-    /// Nowhere: another combination of the substep uses it.
-    Nothing,
+    /// Nowhere: another combination of the substep uses it. Its name follows that of the field.
+    Part(&'static str),
 }
 
 /// One term of a combination.
@@ -107,7 +115,7 @@ impl Tableau {
                 terms.insert(0, times(*alpha, Value::Register(0)));
             }
             let into = if s == last {
-                Target::Nothing
+                Target::Part("acc")
             } else {
                 Target::Register(0)
             };
@@ -117,6 +125,41 @@ impl Tableau {
         };
         Tableau {
             registers: if last > 0 { &["acc"] } else { &[] },
+            substeps: pairs.iter().enumerate().map(substep).collect(),
+        }
+    }
+
+    /// 2N storage without w. The last change of the field is `beta' dt w`, with the beta' of the substep before, so the previous
+    /// value of the field takes the place of w: `f = f + (-alpha beta / beta' (previous - f) + beta dt rate)`. The change is summed
+    /// first, so that a substep rounds the field once, as it does with w; few alphas are positive, so the factor needs no sign.
+    pub fn two_n_of_states(pairs: &[(Rational, Rational)]) -> Tableau {
+        let previous = Value::Register(0);
+        let last = pairs.len().saturating_sub(1);
+        let substep = |(s, (alpha, beta)): (usize, &(Rational, Rational))| {
+            let mut made = match s.checked_sub(1).and_then(|s| pairs.get(s)) {
+                None => vec![field(vec![step(*beta, Value::Rate), one(Value::Field)])],
+                Some((_, earlier)) => vec![
+                    part(
+                        "change",
+                        vec![one(previous), times(-Ratio::one(), Value::Field)],
+                    ),
+                    part(
+                        "advance",
+                        vec![
+                            times(-*alpha / *earlier * *beta, Value::New(0)),
+                            step(*beta, Value::Rate),
+                        ],
+                    ),
+                    field(vec![one(Value::Field), one(Value::New(1))]),
+                ],
+            };
+            if s < last {
+                made.push(register(0, vec![one(Value::Field)]));
+            }
+            made
+        };
+        Tableau {
+            registers: &[PREVIOUS],
             substeps: pairs.iter().enumerate().map(substep).collect(),
         }
     }
@@ -140,7 +183,7 @@ impl Tableau {
         self.substeps.iter().all(|substep| {
             let made = written_out(substep);
             let kept = made.iter().zip(substep);
-            let kept = kept.filter(|(_, combination)| combination.into != Target::Nothing);
+            let kept = kept.filter(|(_, combination)| !matches!(combination.into, Target::Part(_)));
             kept.into_iter().all(|(made, combination)| {
                 let steps = made.contains_key(&(Value::Rate, true));
                 is_mean(made) && steps == (combination.into == Target::Field)
@@ -173,7 +216,7 @@ impl Tableau {
                 match combination.into {
                     Target::Field => time = value,
                     Target::Register(i) => registers[i] = value,
-                    Target::Nothing => {}
+                    Target::Part(_) => {}
                 }
             }
         }
@@ -208,6 +251,14 @@ fn field(terms: Vec<Term>) -> Combination {
     }
 }
 
+/// What other combinations of the substep use.
+fn part(name: &'static str, terms: Vec<Term>) -> Combination {
+    Combination {
+        into: Target::Part(name),
+        terms,
+    }
+}
+
 /// The new value of a register.
 fn register(at: usize, terms: Vec<Term>) -> Combination {
     Combination {
@@ -225,11 +276,10 @@ fn toward_step(old: Value, share: Rational) -> Vec<Combination> {
         one(Value::Field),
         step(Ratio::one(), Value::Rate),
     ];
-    let change = Combination {
-        into: Target::Nothing,
-        terms: change,
-    };
-    vec![change, field(vec![times(share, Value::New(0)), one(old)])]
+    vec![
+        part("old", change),
+        field(vec![times(share, Value::New(0)), one(old)]),
+    ]
 }
 
 /// A term with the factor one.
@@ -260,6 +310,14 @@ pub fn find(name: &str) -> Option<&'static Integrator> {
     ALL.iter().copied().find(|i| i.name == name)
 }
 
+/// The integrator of this name that keeps one of [`STORAGES`].
+pub fn stored(name: &str, storage: &str) -> Option<&'static Integrator> {
+    match STORAGES.first() {
+        Some(first) if *first == storage => find(name),
+        _ => find(&format!("{name}<storage = {storage}>")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -287,7 +345,7 @@ mod tests {
                 match combination.into {
                     Target::Field => f = value,
                     Target::Register(i) => registers[i] = value,
-                    Target::Nothing => {}
+                    Target::Part(_) => {}
                 }
             }
         }

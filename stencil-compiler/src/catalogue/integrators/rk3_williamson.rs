@@ -3,17 +3,26 @@
 use num_rational::Ratio;
 
 use super::{Integrator, Tableau};
+use crate::expr::Rational;
+
+/// Alpha and beta of each substep.
+const PAIRS: &[(Rational, Rational)] = &[
+    (Ratio::ZERO, Ratio::new_raw(1, 3)),
+    (Ratio::new_raw(-5, 9), Ratio::new_raw(15, 16)),
+    (Ratio::new_raw(-153, 128), Ratio::new_raw(8, 15)),
+];
 
 /// Three substeps with one accumulator a field.
 pub const INTEGRATOR: Integrator = Integrator {
     name: "rk3_williamson",
     order: 3,
     source: "J. H. Williamson, J. Comput. Phys. 35, 48 (1980); Pekkilä et al. 2017, Eq. 10",
-    tableau: || {
-        Tableau::two_n(&[
-            (Ratio::ZERO, Ratio::new(1, 3)),
-            (Ratio::new(-5, 9), Ratio::new(15, 16)),
-            (Ratio::new(-153, 128), Ratio::new(8, 15)),
-        ])
-    },
+    tableau: || Tableau::two_n(PAIRS),
+};
+
+/// The same method with the previous value of the field in the place of the accumulator.
+pub const OF_STATES: Integrator = Integrator {
+    name: "rk3_williamson<storage = states>",
+    tableau: || Tableau::two_n_of_states(PAIRS),
+    ..INTEGRATOR
 };

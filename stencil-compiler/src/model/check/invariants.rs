@@ -6,9 +6,9 @@ use super::extents::too_far_down;
 use super::ranks::{self, Ranked};
 use super::riemann::WORDS;
 use super::terms::is_zero;
-use super::{ORDERS, conserved, integrators, limits, names};
+use super::{ORDERS, conserved, limits, names};
 use crate::catalogue::riemann::Needs;
-use crate::catalogue::{Rank, limiters, reconstructions, riemann};
+use crate::catalogue::{Rank, integrators, limiters, reconstructions, riemann};
 use crate::expr::Rational;
 use crate::model::parse::{normal_unit, number};
 use crate::model::{
@@ -264,7 +264,7 @@ impl Model {
             ensure(ORDERS.contains(&order), || {
                 format!("no order {order}, there are {ORDERS:?}")
             })?;
-            ensure(integrators().contains(&time.as_str()), || {
+            ensure(integrators::find(time).is_some(), || {
                 format!("no time integrator `{time}`")
             })?;
             self.check_faces(scheme)?;

@@ -34,12 +34,10 @@ mod widths;
 pub(super) use build::PI;
 pub use tolerances::TooFine;
 
-/// The time integrators, in alphabetical order.
+/// The time integrators, without their settings.
 pub fn integrators() -> Vec<&'static str> {
-    crate::catalogue::integrators::ALL
-        .iter()
-        .map(|i| i.name)
-        .collect()
+    let all = crate::catalogue::integrators::ALL.iter().map(|i| i.name);
+    all.filter(|name| !name.contains('<')).collect()
 }
 
 pub(super) use scheme::SETTINGS;

@@ -1,7 +1,7 @@
 //! The settings of a scheme.
 
 use super::{ORDERS, faces, integrators, names};
-use crate::catalogue::integrators::{rk3_williamson, ssprk3};
+use crate::catalogue::integrators::{STORAGES, rk3_williamson, ssprk3, stored};
 use crate::catalogue::{limiters, reconstructions, riemann};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span, nearest};
 use crate::model::parse::Schemes;
@@ -290,7 +290,6 @@ fn heading(system: &System, item: &SchemeItem, diagnostics: &mut Diagnostics) {
 }
 
 fn apply(scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diagnostics) {
-    let choice = &setting.choice;
     match setting.key.text.as_str() {
         "space" => scheme.order = space(setting, diagnostics).unwrap_or(scheme.order),
         "mixed" => {
@@ -302,11 +301,8 @@ fn apply(scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diagnostics) 
             scheme.arith = found.unwrap_or(scheme.arith);
         }
         "time" => {
-            without_argument(setting, diagnostics);
-            if integrators().contains(&choice.text.as_str()) {
-                scheme.time = choice.text.clone();
-            } else {
-                unknown(choice, "time integrator", &integrators(), diagnostics);
+            if let Some(name) = integrator(setting, diagnostics) {
+                scheme.time = name;
             }
         }
         key => {
@@ -318,6 +314,45 @@ fn apply(scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diagnostics) 
             diagnostics.push(diagnostic);
         }
     }
+}
+
+/// The name of an integrator with its storage.
+fn integrator(setting: &Setting, diagnostics: &mut Diagnostics) -> Option<String> {
+    let choice = &setting.choice;
+    if !integrators().contains(&choice.text.as_str()) {
+        unknown(choice, "time integrator", &integrators(), diagnostics);
+        return None;
+    }
+    let in_storage = |storage: &str| stored(&choice.text, storage);
+    let has_storages = STORAGES.iter().all(|storage| in_storage(storage).is_some());
+    let (first, others) = match &setting.arguments[..] {
+        [first, others @ ..] if has_storages => (first, others),
+        _ => {
+            without_argument(setting, diagnostics);
+            return Some(choice.text.clone());
+        }
+    };
+    let (key, storage) = first;
+    let known = STORAGES.join("` or `storage = ");
+    let mut refused = |key: &Name, message: String| {
+        let diagnostic = Diagnostic::new(Code::BadSchemeKey, key.span, message);
+        diagnostics.push(diagnostic.help(format!("write `storage = {known}`")));
+    };
+    if key.text != "storage" {
+        refused(
+            key,
+            format!("`{}` has no setting `{}`", choice.text, key.text),
+        );
+    }
+    for (key, _) in others {
+        let message = format!("`{}` has no second setting `{}`", choice.text, key.text);
+        refused(key, message);
+    }
+    let found = in_storage(&storage.text);
+    if found.is_none() && key.text == "storage" {
+        unknown(storage, "storage", STORAGES, diagnostics);
+    }
+    Some(found?.name.to_string())
 }
 
 /// One of a list of choices.

@@ -246,6 +246,50 @@ fn ways_out_name_the_right_thing() {
 
 /// Every prefix of a program, and the program with every token left out or doubled, is answered.
 #[test]
+fn methods_in_2n_storage_have_two_storages() {
+    let source =
+        |time: &str| NAVIER_STOKES.replace("time: rk3_williamson", &format!("time: {time}"));
+    for (time, name) in [
+        (
+            "rk3_williamson<storage = states>",
+            "rk3_williamson<storage = states>",
+        ),
+        ("rk3_williamson<storage=accumulator>", "rk3_williamson"),
+        (
+            "rk4_carpenter_kennedy < storage = states >",
+            "rk4_carpenter_kennedy<storage = states>",
+        ),
+    ] {
+        let model = parsed(&source(time));
+        assert_eq!(model.scheme.time, name);
+        assert_eq!(model.check(), Ok(()));
+        let printed = text::print(&model);
+        assert!(printed.contains(&format!("time: {name};")), "{printed}");
+        assert_eq!(parsed(&printed).scheme, model.scheme);
+    }
+    for (time, message) in [
+        ("rk4<storage = states>", "`rk4` has no settings"),
+        ("euler<storage = states>", "`euler` has no settings"),
+        (
+            "rk3_williamson<order = 3>",
+            "`rk3_williamson` has no setting `order`",
+        ),
+        ("rk3_williamson<storage = state>", "did you mean `states`?"),
+        (
+            "rk3_williamson<storage = states, order = 3>",
+            "has no second setting `order`",
+        ),
+        ("rk5<storage = states>", "no time integrator `rk5`"),
+    ] {
+        let source = source(time);
+        let errors = parse_str(&source).unwrap_err();
+        let shown = errors.render("test", &source);
+        assert!(shown.contains(message), "{shown}");
+        assert_eq!(errors.len(), 1, "{shown}");
+    }
+}
+
+#[test]
 fn nothing_panics() {
     let characters: Vec<char> = NAVIER_STOKES.chars().collect();
     for end in 0..characters.len() {

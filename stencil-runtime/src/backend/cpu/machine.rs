@@ -238,16 +238,21 @@ impl<T: Number> Machine<T> {
     }
 
     /// Puts new values in the place of the old ones. The values from before the step stay in the spare array, which
-    /// costs nothing but its memory.
+    /// costs nothing but its memory, or are copied if the next substep reads them, too.
     fn swap(&mut self, pairs: &[(usize, usize)]) {
+        let read_again: Vec<bool> = pairs
+            .iter()
+            .map(|(_, new)| self.fields.buffers.is_shared(*new))
+            .collect();
         let (_, patches) = self.fields.patches_mut();
         for (arrays, spares) in patches.iter_mut().zip(&mut self.spares) {
-            for (field, new) in pairs {
+            for ((field, new), read_again) in pairs.iter().zip(&read_again) {
                 arrays.swap(*field, *new);
-                if !self.holds_last
-                    && let Some(spare) = spares.get_mut(field)
-                {
-                    std::mem::swap(&mut arrays[*new], spare);
+                let spare = spares.get_mut(field).filter(|_| !self.holds_last);
+                match spare {
+                    Some(spare) if *read_again => spare.copy_from(&arrays[*new]),
+                    Some(spare) => std::mem::swap(&mut arrays[*new], spare),
+                    None => {}
                 }
             }
         }

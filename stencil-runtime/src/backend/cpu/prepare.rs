@@ -206,15 +206,16 @@ impl<T: Number> Machine<T> {
             .collect::<Result<_, _>>()?;
         let mut outputs = Vec::new();
         for (buffer, name) in &launch.outputs {
-            let state = buffer
-                .strip_suffix("_new")
-                .and_then(|name| algorithm.find_state(name));
+            // A previous value is read in the row that the new one is written to.
+            let mut inputs = launch.inputs.iter().map(|(name, _)| name.as_str());
+            let in_place = inputs.find(|input| plan.array_of(input) == buffer);
             let role = plan.buffer(buffer).map(|b| b.role);
-            let state = if role == Some(BufferRole::NewField) {
-                state
-            } else {
-                algorithm.find_state(buffer)
+            let state = match in_place {
+                None if role == Some(BufferRole::NewField) => buffer.strip_suffix(NEW),
+                None => Some(buffer.as_str()),
+                Some(_) => in_place,
             };
+            let state = state.and_then(|name| algorithm.find_state(name));
             outputs.push((function(name)?, state));
         }
         let program = RowProgram::of_launch(algorithm, &outputs, &stored).map_err(Error::Bug)?;

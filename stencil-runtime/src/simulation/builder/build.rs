@@ -207,10 +207,13 @@ impl<T: Number> Builder<T> {
             Chosen::Cuda => target::<T>(&boundaries, &patches),
             Chosen::Cpu(_) => Target::new(T::BYTES),
         };
-        let plan = compile::plan(system.algorithm(), &single, &target)?;
-        if fused.as_ref().is_some_and(|fused| !fused.fits(&plan)) {
-            let bug = "fused steps have other arrays than single ones";
-            return Err(Error::Bug(bug.into()));
+        let mut plan = compile::plan(system.algorithm(), &single, &target)?;
+        if let Some(fused) = fused.as_ref().filter(|fused| !fused.fits(&plan)) {
+            plan = plan.with_own_accumulators(system.algorithm());
+            if !fused.fits(&plan) {
+                let bug = "fused steps have other arrays than single ones";
+                return Err(Error::Bug(bug.into()));
+            }
         }
         boundaries.check_exchanges(&plan)?;
         let halo = system.observation().map_or(Ok([0; 3]), halo_of)?;

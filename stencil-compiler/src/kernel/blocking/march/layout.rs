@@ -352,8 +352,8 @@ impl Layout {
 fn series(context: &Context<'_>, planes: &[FnId]) -> Result<Vec<Vec<FnId>>, Refusal> {
     let mut of_arrays = BTreeMap::new();
     for of in planes {
-        let name = &context.algorithm.function(*of).name;
-        let array = context.plan.buffers.iter().position(|b| b.name == *name);
+        let name = context.plan.array_of(&context.algorithm.function(*of).name);
+        let array = context.plan.buffers.iter().position(|b| b.name == name);
         let array = array.ok_or_else(|| format!("the plan has no array of `{name}`"))?;
         of_arrays.insert(array, *of);
     }

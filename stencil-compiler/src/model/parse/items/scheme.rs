@@ -60,7 +60,10 @@ fn setting(cursor: &mut Cursor) -> Parsed<Setting> {
 
 /// `order = 6` or `limiter = mc`
 fn argument(cursor: &mut Cursor) -> Parsed<(Name, Name)> {
-    let key = name(cursor, "`order`, `limiter`, `theta`, `fix` or `stages`")?;
+    let key = name(
+        cursor,
+        "`order`, `limiter`, `theta`, `fix`, `stages` or `storage`",
+    )?;
     cursor.expect_punct('=')?;
     let (Kind::Number(text) | Kind::Word(text)) = cursor.peek() else {
         return Err(cursor.expected("a literal number or a name"));

@@ -13,7 +13,7 @@ fn the_examples_of_the_book_are_read_and_discretized() {
         .skip(1)
         .map(|rest| rest.split("```").next().unwrap())
         .collect();
-    assert_eq!(examples.len(), 17);
+    assert_eq!(examples.len(), 18);
     for example in examples {
         let generic = dimensions(example) == Some(Dimensions::Any);
         let model = parse_str_in(example, generic.then_some(2))

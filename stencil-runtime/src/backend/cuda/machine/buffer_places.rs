@@ -52,8 +52,14 @@ mod tests {
     fn each_value_has_a_place_of_its_own() {
         let source = "pub system Waves in 2d { field h: scalar; field v: vector;
             ddt(h) = -div(v); ddt(v) = -grad(h); }
-            scheme s for Waves { space: central<order = 2>; time: rk3_williamson; }";
+            scheme s for Waves { space: central<order = 2>; time: rk3_williamson; }
+            scheme states for Waves { space: central<order = 2>; time: rk3_williamson<storage = states>; }";
         let system = SystemDef::from_text("waves.pde", source).unwrap();
+        have_places_of_their_own(&system);
+        have_places_of_their_own(&system.with_scheme("states").unwrap());
+    }
+
+    fn have_places_of_their_own(system: &SystemDef) {
         for (layout, apart, surface) in [("soa", 1, false), ("aos", 3, false), ("surface", 1, true)]
         {
             let schedule = text::parse(&format!("schedule layout {layout} kernel direct"));

@@ -327,10 +327,18 @@ mod tests {
 
     #[test]
     fn boxes_of_several_arrays_are_where_the_memory_has_them() {
-        let source = "pub system Waves in 3d { field h: scalar; field v: vector;
-            ddt(h) = lap(h) - div(v); ddt(v) = lap(v) - grad(h); }
-            scheme s for Waves { space: central<order = 2>; time: rk3_williamson; }";
-        let system = SystemDef::from_text("waves.pde", source).unwrap();
+        for time in ["rk3_williamson", "rk3_williamson<storage = states>"] {
+            boxes_are_where_the_memory_has_them(time);
+        }
+    }
+
+    fn boxes_are_where_the_memory_has_them(time: &str) {
+        let source = format!(
+            "pub system Waves in 3d {{ field h: scalar; field v: vector;
+            ddt(h) = lap(h) - div(v); ddt(v) = lap(v) - grad(h); }}
+            scheme s for Waves {{ space: central<order = 2>; time: {time}; }}"
+        );
+        let system = SystemDef::from_text("waves.pde", &source).unwrap();
         let schedule = parse("schedule kernel march loader=1 tile_x=32 tile_y=4").unwrap();
         let plan = plan(system.algorithm(), &schedule, [false; 3]).unwrap();
         let at = |name: &str| plan.buffers.iter().position(|b| b.name == name).unwrap();

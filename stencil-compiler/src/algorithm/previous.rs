@@ -1,0 +1,128 @@
+//! Previous values of fields, which accumulators keep.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::footprint::needed;
+use super::{Algorithm, Atom, Def, FnId, Role, StateId};
+use crate::catalogue::integrators::PREVIOUS;
+use crate::expr::Node;
+
+/// The grid functions that the new value of each state of a substep needs.
+type Needs = Vec<(StateId, BTreeSet<FnId>)>;
+
+impl Algorithm {
+    /// Returns the accumulators that hold the previous value of a field in each substep that reads them, each with its field. Only
+    /// the new value of the field reads its accumulator. After a substep the array for new values has the previous ones, so the
+    /// accumulator needs no array.
+    ///
+    /// ```
+    /// use stencil_compiler::discretize::discretize;
+    /// use stencil_compiler::model::parse;
+    ///
+    /// let heat = |time: &str| parse::parse_str(&format!(
+    ///     "pub system Heat in 1d {{ field q: scalar; ddt(q) = lap(q); }}
+    ///     scheme s for Heat {{ space: central<order = 2>; time: {time}; }}"
+    /// ));
+    /// let of_states = discretize(&heat("rk3_williamson<storage = states>")?)?;
+    /// let [q, previous] = ["q", "q_previous"].map(|name| of_states.find_state(name));
+    /// assert_eq!(of_states.previous_fields().into_iter().next(), previous.zip(q));
+    /// assert!(discretize(&heat("rk3_williamson")?)?.previous_fields().is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn previous_fields(&self) -> BTreeMap<StateId, StateId> {
+        let pairs = self.named_previous();
+        let needs: Vec<Needs> = match pairs.is_empty() {
+            true => Vec::new(),
+            false => self.needs(),
+        };
+        let holds = |(accumulator, field): &(StateId, StateId)| {
+            let value = self.value_of(*accumulator);
+            needs.iter().enumerate().all(|(substep, needs)| {
+                let readers = needs
+                    .iter()
+                    .filter(|(_, needs)| value.is_some_and(|v| needs.contains(&v)));
+                let readers: Vec<StateId> = readers.map(|(reader, _)| *reader).collect();
+                let before = substep.checked_sub(1);
+                readers.is_empty()
+                    || readers == [*field]
+                        && before.is_some_and(|s| self.keeps(s, *accumulator, *field))
+            })
+        };
+        pairs.into_iter().filter(holds).collect()
+    }
+
+    /// Drops previous values that no later substep reads before it renews them: a step begins without accumulators.
+    pub(super) fn drop_unread_previous(&mut self) {
+        let previous: BTreeSet<StateId> = self.named_previous().into_iter().map(|p| p.0).collect();
+        if previous.is_empty() {
+            return;
+        }
+        let needs = self.needs();
+        let is_read_after = |substep: usize, state: StateId| {
+            let value = self.value_of(state);
+            let reads = |needs: &Needs| {
+                needs
+                    .iter()
+                    .any(|(_, n)| value.is_some_and(|v| n.contains(&v)))
+            };
+            let renews = |needs: &Needs| needs.iter().any(|(of, _)| *of == state);
+            let next = needs[substep + 1..].iter().find(|n| reads(n) || renews(n));
+            next.is_some_and(reads)
+        };
+        let mut unread = BTreeSet::new();
+        for (at, substep) in self.substeps.iter().enumerate() {
+            for (state, _) in &substep.updates {
+                if previous.contains(state) && !is_read_after(at, *state) {
+                    unread.insert((at, *state));
+                }
+            }
+        }
+        for (at, substep) in self.substeps.iter_mut().enumerate() {
+            substep
+                .updates
+                .retain(|(state, _)| !unread.contains(&(at, *state)));
+        }
+    }
+
+    /// The accumulators that are named as previous values of fields, each with its field.
+    fn named_previous(&self) -> Vec<(StateId, StateId)> {
+        let pairs = self.states_of(Role::Field).filter_map(|(field, state)| {
+            let accumulator = self.find_state(&format!("{}_{PREVIOUS}", state.name))?;
+            let is_kept = self.state(accumulator).role == Role::Accumulator;
+            is_kept.then_some((accumulator, field))
+        });
+        pairs.collect()
+    }
+
+    fn needs(&self) -> Vec<Needs> {
+        let none = BTreeSet::new();
+        let of_update = |(state, id): &(StateId, FnId)| {
+            (*state, needed(self, &[*id], &none).into_iter().collect())
+        };
+        let substeps = self.substeps.iter();
+        substeps
+            .map(|s| s.updates.iter().map(of_update).collect())
+            .collect()
+    }
+
+    /// The grid function of the value of a state at the start of a substep.
+    fn value_of(&self, state: StateId) -> Option<FnId> {
+        let mut all = self.ids();
+        all.find_map(|(id, f)| (f.def == Def::State(state)).then_some(id))
+    }
+
+    /// Does a substep change a field, and give an accumulator the value that the field had?
+    fn keeps(&self, substep: usize, accumulator: StateId, field: StateId) -> bool {
+        let updates = &self.substeps[substep].updates;
+        let new = |of: StateId| updates.iter().find(|(state, _)| *state == of);
+        let kept = new(accumulator).map(|(_, id)| &self.function(*id).def);
+        let copied = match kept {
+            Some(Def::Point(expr)) => match expr.nodes[..] {
+                [Node::Atom(Atom::Access(access))] => Some(&self.function(access.of).def),
+                _ => None,
+            },
+            other => other,
+        };
+        copied == Some(&Def::State(field)) && new(field).is_some()
+    }
+}

@@ -1,0 +1,321 @@
+//! Methods in 2N storage that keep states in place of accumulators: two arrays a field, with the bits of the oracle under any schedule.
+
+use stencil_compiler::algorithm::{Algorithm, Role};
+use stencil_compiler::catalogue::integrators;
+use stencil_compiler::compile::{Target, compile};
+use stencil_compiler::cost;
+use stencil_compiler::expr::Real;
+use stencil_compiler::expr::real::Precision;
+use stencil_compiler::kernel::Mode;
+use stencil_compiler::kernel::interp::Shadow;
+use stencil_compiler::model::parse::parse_str;
+use stencil_compiler::schedule::{Layout as Lies, Schedule, text};
+use stencil_compiler::search::presets;
+use stencil_compiler::search::space::{Draws, Space};
+use stencil_tests::written::{PERIODIC, Run, Wide};
+use stencil_tests::{
+    Case, ISOTHERMAL_NS, Layout, algorithm_of, differing, discretized, interpreted_on, of_presets,
+    oracle, row_engine,
+};
+
+use super::device_code::{ADDRESSES, ARCH, carried, compiler, resources, text as emitted};
+use super::invariance::{ODD, STEPS, agree};
+
+const STATES: &str = "rk3_williamson<storage = states>";
+
+/// Returns a source with another integrator.
+fn by(source: &str, time: &str) -> String {
+    source.replace("time: rk3_williamson;", &format!("time: {time};"))
+}
+
+fn navier_stokes(time: &str) -> Algorithm {
+    algorithm_of(&by(ISOTHERMAL_NS, time))
+}
+
+/// A schedule of as many direct kernels as its placements make.
+fn schedule(line: &str) -> Schedule {
+    text::parse(&format!("schedule {line}")).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn everywhere<T: Real>(algorithm: &Algorithm, samples: usize, seed: u64) {
+    let case = Case::new(algorithm, ODD);
+    let reference = oracle::<T>(algorithm, &case, STEPS);
+    let rows = row_engine::<T>(algorithm, &case, STEPS);
+    assert_eq!(differing(&rows, &reference), 0, "{}", algorithm.scheme);
+    for (seed, (_, schedule)) in of_presets(algorithm, T::PRECISION).into_iter().enumerate() {
+        agree(algorithm, &schedule, &case, STEPS, seed as u64, &reference);
+    }
+    let space = Space::new(algorithm, T::BYTES);
+    let mut draws = Draws::new(seed);
+    for number in 0..samples {
+        let schedule = space.sample(&mut draws).expect("legal schedules exist");
+        agree(
+            algorithm,
+            &schedule,
+            &case,
+            STEPS,
+            number as u64,
+            &reference,
+        );
+    }
+}
+
+#[test]
+fn states_have_the_bits_of_the_oracle_under_any_schedule_in_f64() {
+    everywhere::<f64>(&navier_stokes(STATES), 10, 11);
+}
+
+#[test]
+fn states_have_the_bits_of_the_oracle_under_any_schedule_in_f32() {
+    everywhere::<f32>(&navier_stokes(STATES), 10, 12);
+    everywhere::<f32>(
+        &navier_stokes("rk4_carpenter_kennedy<storage = states>"),
+        4,
+        13,
+    );
+}
+
+/// Substeps that are fused keep another value between them than the field before; whole steps keep nothing.
+#[test]
+fn fused_substeps_agree() {
+    let algorithm = algorithm_of(
+        "pub system Heat in 3d { field q: scalar; field r: scalar; ddt(q) = lap(q) + r; ddt(r) = -q; }
+         scheme s for Heat { space: central<order = 2>; time: rk3_williamson<storage = states>; }",
+    );
+    let case = Case::new(&algorithm, ODD);
+    let reference = oracle::<f64>(&algorithm, &case, 2);
+    for (fuse, launches, own) in [(2, 2, true), (3, 1, false), (6, 1, false)] {
+        let schedule = schedule(&format!("fuse {fuse} kernel direct"));
+        let compiled = compile(&algorithm, &schedule, &Target::new(8)).unwrap();
+        assert_eq!(compiled.plan.launches.len(), launches);
+        let (single, of_state) = (schedule.unfused(&algorithm), "q_previous");
+        let single = compile(&algorithm, &single, &Target::new(8)).unwrap().plan;
+        let has_own =
+            |plan: &stencil_compiler::plan::Plan| plan.buffer(of_state).unwrap().within.is_none();
+        assert_eq!([has_own(&compiled.plan), has_own(&single)], [own, false]);
+        // A run of both has an array for what is kept.
+        let apart = single.with_own_accumulators(&algorithm);
+        apart.check().unwrap();
+        assert!(has_own(&apart));
+        agree(&algorithm, &schedule, &case, 2, 5, &reference);
+    }
+}
+
+/// The single steps of a run that fuses some substeps.
+#[test]
+fn a_plan_with_arrays_apart_gives_the_same_bits() {
+    let algorithm = navier_stokes(STATES);
+    let case = Case::new(&algorithm, ODD);
+    let reference = oracle::<f32>(&algorithm, &case, STEPS);
+    let (schedule, target) = (schedule("kernel march tile_x=32 tile_y=4"), Target::new(4));
+    let plan = stencil_compiler::compile::plan(&algorithm, &schedule, &target).unwrap();
+    assert_eq!(plan.memories(), 8);
+    let plan = plan.with_own_accumulators(&algorithm);
+    assert_eq!(plan.memories(), 12);
+    let compiled = stencil_compiler::compile::lower(&algorithm, &schedule, plan, &target).unwrap();
+    let found = interpreted_on::<f32>(
+        Layout::ONE,
+        &algorithm,
+        &compiled,
+        &case,
+        STEPS,
+        (3, Shadow::Full),
+    );
+    assert_eq!(differing(&found.unwrap(), &reference), 0);
+}
+
+#[test]
+fn several_patches_agree() {
+    let algorithm = navier_stokes(STATES);
+    let case = Case::new(&algorithm, [32, 12, 10]);
+    let reference = oracle::<f64>(&algorithm, &case, STEPS);
+    for layout in Lies::ALL {
+        let mut schedule = schedule("kernel direct");
+        schedule.layout = layout;
+        let compiled = compile(&algorithm, &schedule, &Target::new(8)).unwrap();
+        for (patches, devices) in [([2, 1, 1], 1), ([2, 3, 2], 2)] {
+            let on = Layout { patches, devices };
+            let found =
+                interpreted_on::<f64>(on, &algorithm, &compiled, &case, STEPS, (7, Shadow::Full));
+            assert_eq!(
+                differing(&found.unwrap(), &reference),
+                0,
+                "{layout:?} {patches:?}"
+            );
+        }
+    }
+}
+
+/// Ten words a field and step with accumulators in three arrays, eight with states in two.
+#[test]
+fn states_take_two_arrays_and_move_eight_words() {
+    let words = |time: &str| {
+        let algorithm = navier_stokes(time);
+        let schedule = schedule("kernel march tile_x=64 tile_y=8");
+        let compiled = compile(&algorithm, &schedule, &Target::new(4)).unwrap();
+        let moved: f64 = cost::kernels(&compiled)
+            .unwrap()
+            .iter()
+            .map(|k| k.least_bytes())
+            .sum();
+        let least: f64 = (0..algorithm.substeps.len())
+            .map(|at| cost::floor_bytes(&algorithm, at, 4))
+            .sum();
+        assert_eq!(moved, least, "{time}");
+        (compiled.plan.memories() / 4, moved / 16.0)
+    };
+    assert_eq!(words("rk3_williamson"), (3, 10.0));
+    assert_eq!(words(STATES), (2, 8.0));
+    assert_eq!(words("rk4_carpenter_kennedy"), (3, 18.0));
+    assert_eq!(words("rk4_carpenter_kennedy<storage = states>"), (2, 14.0));
+}
+
+/// Each kernel of a later substep reads and writes one array, and no other one is both.
+#[test]
+fn kernels_write_over_the_state_before() {
+    let algorithm = navier_stokes(STATES);
+    let schedule = schedule("kernel march tile_x=64 tile_y=8 loader=1");
+    let compiled = compile(&algorithm, &schedule, &Target::new(4)).unwrap();
+    for kernel in &compiled.kernels {
+        let first = kernel.name.ends_with("_1_1");
+        for buffer in &kernel.buffers {
+            let expected = match buffer.name.ends_with("_new") {
+                true if first => Mode::Write,
+                true => Mode::ReadWrite,
+                false => Mode::Read,
+            };
+            assert_eq!(buffer.mode, expected, "{} of {}", buffer.name, kernel.name);
+        }
+        assert_eq!(kernel.buffers.len(), 8);
+    }
+    // The arrays before are one box, as accumulators are.
+    let boxes = compiled.kernels[1].boxes();
+    assert!(boxes.keys().all(|buffers| buffers.len() == 4), "{boxes:?}");
+}
+
+/// A tableau of states is the method, so it has the same times and steps by the same values.
+#[test]
+fn tableaus_of_states_are_of_the_same_methods() {
+    for of_states in integrators::ALL.iter().filter(|i| i.name.contains('<')) {
+        let name = of_states.name.split('<').next().unwrap();
+        let method = integrators::find(name).unwrap();
+        assert_eq!(
+            (method.order, method.source),
+            (of_states.order, of_states.source)
+        );
+        let times = [method, of_states].map(|i| (i.tableau)().times());
+        let pairs = times[0].iter().zip(&times[1]);
+        assert!(
+            pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-14),
+            "{times:?}"
+        );
+    }
+}
+
+/// The root of the mean square of errors after some steps, by accumulators and by states, against a run in twice the precision.
+fn errors<T: Real>(steps: usize) -> [f64; 2] {
+    ["rk3_williamson", STATES].map(|time| {
+        let source = by(ISOTHERMAL_NS, time);
+        let model = parse_str(&source).unwrap_or_else(|e| panic!("{}", e.render("test", &source)));
+        let algorithm = discretized(&model);
+        let case = Case::new(&algorithm, [9, 8, 7]);
+        let run = Run {
+            model: &model,
+            cells: case.cells,
+            spacing: case.spacing,
+            params: &case.params,
+            dt: case.dt,
+            faces: PERIODIC,
+        };
+        let states = case.set_states(&algorithm).into_iter();
+        let initial: Vec<Vec<T>> = states.map(|(i, _)| case.initial(i)).collect();
+        let exact = run.fields::<T>(&initial, steps);
+        let found = oracle::<T>(&algorithm, &case, steps);
+        let pairs = found.iter().flatten().zip(exact.iter().flatten());
+        let squares =
+            pairs.map(|(found, exact)| (Wide::new(found.to_f64()) - exact.exact).to_f64().powi(2));
+        let squares: Vec<f64> = squares.collect();
+        (squares.iter().sum::<f64>() / squares.len() as f64).sqrt()
+    })
+}
+
+/// A change of the field that is rounded with the field is fed back by the next substep, so states lose no digits.
+#[test]
+fn states_are_as_accurate_as_accumulators() {
+    for (precision, epsilon, [accumulators, states]) in [
+        ("f32", f64::from(f32::EPSILON), errors::<f32>(12)),
+        ("f64", f64::EPSILON, errors::<f64>(12)),
+    ] {
+        assert!(
+            accumulators > 0.0 && states < epsilon,
+            "{precision}: {states}"
+        );
+        assert!(
+            states < 1.1 * accumulators,
+            "{precision}: {accumulators} {states}"
+        );
+    }
+}
+
+/// The march that a card runs: nothing spills in single precision, and in double precision no more than with accumulators.
+#[test]
+fn kernels_with_states_compile_without_spills() {
+    let Some(nvrtc) = compiler() else { return };
+    let algorithm = navier_stokes(STATES);
+    for (precision, tile, points, may) in [
+        (Precision::F32, [64, 12], 2, 0),
+        (Precision::F64, [32, 12], 1, ADDRESSES),
+    ] {
+        let gpu = presets::find("gpu").expect("a preset");
+        let gpu = gpu.schedule(&algorithm, precision);
+        for schedule in [carried(&algorithm, tile, points), gpu] {
+            let compiled = compile(&algorithm, &schedule, &Target::new(precision.bytes()));
+            for kernel in compiled.unwrap_or_else(|e| panic!("{e}")).kernels {
+                let r = resources(nvrtc, &emitted(kernel.clone(), precision), ARCH);
+                let (spilled, form) = (r.spill_stores + r.spill_loads, precision.name());
+                let about = format!(
+                    "{} {form}: {} registers, {spilled} bytes",
+                    kernel.name, r.registers
+                );
+                assert!(r.registers <= 168 && spilled <= may, "{about}");
+            }
+        }
+    }
+}
+
+/// Every system of the library that keeps no ranges, conservation laws too: a preset, and a draw, on the kernel interpreter.
+#[test]
+fn systems_of_the_library_take_states() {
+    const CELLS: [[usize; 3]; 3] = [[18, 1, 1], [10, 9, 1], [8, 6, 5]];
+    for (number, definition) in physics::systems::ALL.iter().enumerate() {
+        let mut model = parse_str(definition.model).unwrap_or_else(|e| panic!("{e:?}"));
+        if model.repairs() || model.scheme.reconstruct == "waves" {
+            continue;
+        }
+        model.scheme.time = STATES.to_string();
+        let algorithm = discretized(&model);
+        let fields = algorithm.states_of(Role::Field).count();
+        assert_eq!(
+            algorithm.previous_fields().len(),
+            fields,
+            "{}",
+            algorithm.name
+        );
+        let mut case = Case::new(&algorithm, CELLS[algorithm.dimension - 1]);
+        case.dt = 1e-3;
+        case.means = vec![1.0; algorithm.states.len()];
+        let reference = oracle::<f64>(&algorithm, &case, STEPS);
+        let preset = presets::ALL[number % presets::ALL.len()].schedule(&algorithm, Precision::F64);
+        let drawn = Space::new(&algorithm, 8).sample(&mut Draws::new(number as u64));
+        for schedule in [preset, drawn.expect("legal schedules exist")] {
+            agree(
+                &algorithm,
+                &schedule,
+                &case,
+                STEPS,
+                number as u64,
+                &reference,
+            );
+        }
+    }
+}
