@@ -69,12 +69,9 @@ impl<'a, T: Real> Machine<'a, T> {
                 &vec![T::from_f64(0.0); case.cells.iter().product()],
             );
         }
-        let constants = compiled
-            .problem
-            .constants(T::PRECISION, &case.params, case.spacing);
         Machine {
             compiled,
-            kernels: compiled.clone().of_run(&constants).kernels,
+            kernels: compiled.kernels.clone(),
             memory,
             places: plan.places(),
             case: case.clone(),

@@ -1,7 +1,6 @@
 //! What is emitted, and what is refused.
 
 mod fixtures;
-mod literals;
 mod march;
 mod surfaces;
 mod texts;

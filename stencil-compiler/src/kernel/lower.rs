@@ -8,8 +8,8 @@ use super::{
 };
 use crate::algorithm::{Access, Algorithm, FnId, Offset, UniformId};
 use crate::plan::{Launch, Place, Plan};
-use crate::schedule::strategies::{self, BLOCKS, Strategy};
-use crate::schedule::{Blame, LaunchKind, Layout, Placement, Refusal};
+use crate::schedule::strategies::{self, BLOCKS};
+use crate::schedule::{LaunchKind, Placement, Refusal};
 
 /// What a blocking strategy lowers.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +42,7 @@ pub fn lower(
     };
     let strategy = strategies::find(&launch.blocking.strategy)?;
     strategy.check_params(&launch.blocking)?;
+    strategy.check_layout(plan.layout)?;
     let context = Context {
         algorithm,
         plan,
@@ -50,7 +51,6 @@ pub fn lower(
         multiprocessor,
     };
     let kernel = blocking::lower(strategy, &context)?;
-    refuse_layout(strategy, &kernel, plan.layout)?;
     check_boxes(&kernel, plan)?;
     let (blocks, shared) = (
         kernel.launch.blocks_per_unit as usize,
@@ -82,26 +82,6 @@ fn check_boxes(kernel: &Kernel, plan: &Plan) -> Result<(), Refusal> {
         plan.check_apart(&names).map_err(wrong)?;
     }
     Ok(())
-}
-
-/// Rows and copies are of values that follow each other.
-fn refuse_layout(strategy: &Strategy, kernel: &Kernel, layout: Layout) -> Result<(), Refusal> {
-    let Some(buffer) = kernel.not_apart().find(|buffer| !buffer.in_rows()) else {
-        return Ok(());
-    };
-    let why = match buffer.surface {
-        true => "it is a surface, which has no rows in memory",
-        false => "the values of other arrays lie between",
-    };
-    Err(Refusal {
-        blame: Blame::Layout,
-        message: format!(
-            "`{}` takes rows of `{}` at once, but with `layout {}` {why}; use a blocking that reads cell by cell",
-            strategy.name,
-            buffer.name,
-            layout.word()
-        ),
-    })
 }
 
 impl<'a> Context<'a> {
@@ -373,7 +353,7 @@ mod tests {
     use super::*;
     use crate::algorithm::text::parse;
     use crate::plan::{Step, plan};
-    use crate::schedule::text;
+    use crate::schedule::{Blame, text};
 
     const PAIR: &str = "algorithm Pair 3d scheme \"pair\"
 state a field
@@ -413,10 +393,8 @@ substep { a = a_1, b = b_1 }";
                 plan.steps.extend(vec![swap; times]);
             });
         }
-        // They lie the other way round, side by side, in surfaces, or one is missing.
+        // They lie the other way round, or one is missing.
         refused(&|plan| plan.buffers.reverse());
-        refused(&|plan| plan.layout = Layout::Aos);
-        refused(&|plan| plan.layout = Layout::Surface);
         refused(&|plan| plan.buffers.retain(|buffer| buffer.name != "b"));
     }
 }

@@ -21,7 +21,7 @@ mod index;
 pub mod interp;
 mod iteration;
 mod lanes;
-mod literals;
+mod layout;
 pub mod lower;
 mod moves;
 mod multiprocessor;
@@ -115,18 +115,6 @@ pub struct Buffer {
     /// Is it a surface? It has no addresses: cells are read and written one by one, by their places along the
     /// axes. What a launch has written to it is not to be read before the launch has ended.
     pub surface: bool,
-}
-
-impl Buffer {
-    /// Values from one cell to the next.
-    pub fn apart(&self) -> usize {
-        self.beside.map_or(1, |place| place.of)
-    }
-
-    /// Do its values follow each other in memory along x?
-    pub fn in_rows(&self) -> bool {
-        self.apart() == 1 && !self.surface
-    }
 }
 
 /// What a kernel does with a buffer.

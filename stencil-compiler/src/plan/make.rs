@@ -46,7 +46,6 @@ pub fn plan(
         plan: Plan {
             time_steps,
             layout: schedule.layout,
-            coefficients: schedule.coefficients,
             buffers: Vec::new(),
             launches: Vec::new(),
             steps: Vec::new(),

@@ -4,7 +4,7 @@
 //! halo is at least as deep as each read of it; what shares memory is never needed at once; there is
 //! no thread and no vendor.
 
-use crate::schedule::{Blocking, Coefficients, Layout, Placement};
+use crate::schedule::{Blocking, Layout, Placement};
 
 pub mod check;
 mod fit;
@@ -26,8 +26,6 @@ pub struct Plan {
     pub time_steps: usize,
     /// How the arrays lie in memory.
     pub layout: Layout,
-    /// Where kernels have the uniforms from that do not change in a run.
-    pub coefficients: Coefficients,
     /// Arrays.
     pub buffers: Vec<Buffer>,
     /// Launches in order of first execution.

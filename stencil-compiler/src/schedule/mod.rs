@@ -9,15 +9,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::algorithm::{Algorithm, FnId};
 
-mod coefficients;
 mod kernels;
 mod layout;
 pub(crate) mod passes;
 mod refusal;
+mod retired;
 pub mod strategies;
 pub mod text;
 
-pub use coefficients::Coefficients;
 pub(crate) use kernels::levels;
 pub use kernels::{kernel_count, stored_together};
 pub use layout::Layout;
@@ -33,8 +32,6 @@ pub struct Schedule {
     pub fuse: usize,
     /// How the arrays of fields and accumulators lie in memory.
     pub layout: Layout,
-    /// Where kernels of a card have the uniforms from that do not change in a run.
-    pub coefficients: Coefficients,
     /// Placements by name; a grid function that is not listed is [`Placement::Inline`].
     pub placements: BTreeMap<String, Placement>,
     /// The pass in which a component of a field gets its new values, from 0, or a stored function is
@@ -108,7 +105,6 @@ impl Default for Schedule {
         Schedule {
             fuse: 1,
             layout: Layout::default(),
-            coefficients: Coefficients::default(),
             placements: BTreeMap::new(),
             passes: BTreeMap::new(),
             kernels: Vec::new(),

@@ -14,7 +14,6 @@ mod fused;
 mod generic;
 mod invariance;
 mod language;
-mod literals;
 mod marks;
 mod names;
 mod passes;

@@ -5,7 +5,7 @@ use std::iter;
 
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::compile::{Target, compile};
-use stencil_compiler::schedule::{Blocking, Coefficients, Layout, Schedule};
+use stencil_compiler::schedule::{Blocking, Layout, Schedule};
 use stencil_compiler::search::heuristic;
 
 use super::{KINDS, PERIODIC};
@@ -22,7 +22,7 @@ const UNUSUAL: [(&str, Layout); 5] = [
 ];
 
 /// Schedules that no preset has; where values lie apart or in surfaces, ghost cells are set and fields are copied by
-/// other code, so that these meet all that is beyond faces. One more has literals.
+/// other code, so that these meet all that is beyond faces.
 pub(super) fn unusual(
     algorithm: &Algorithm,
     precision: Precision,
@@ -41,13 +41,9 @@ pub(super) fn unusual(
         let named = (format!("{strategy} {}", layout.word()), schedule);
         iter::repeat_n(named, runs)
     });
-    let of_literals = heuristic::one_by_one(algorithm, precision.get());
-    let of_literals = of_literals.with_coefficients(Coefficients::Literal);
-    let of_literals = Some(of_literals).filter(|schedule| on_card(schedule, architecture));
-    let of_literals = of_literals.map(|schedule| ("gpu of literals".to_string(), schedule));
     let trimmed = trimmed(algorithm, precision).filter(|schedule| on_card(schedule, architecture));
     let trimmed = trimmed.map(|schedule| ("march, trimmed".to_string(), schedule));
-    all.chain(of_literals).chain(trimmed).collect()
+    all.chain(trimmed).collect()
 }
 
 /// A march whose sums ride along, with a text of its own for planes around a chunk, and planes that are asked for behind

@@ -1,6 +1,7 @@
 //! `lexicographic`: threads take cells in the order of x, y, z, a block so many that follow each other.
 
 use super::{BLOCKS, LaunchKind, Param, Strategy, Tried};
+use crate::schedule::Layout;
 
 /// The strategy.
 pub const STRATEGY: Strategy = Strategy {
@@ -19,6 +20,7 @@ pub const STRATEGY: Strategy = Strategy {
     ],
     marches: false,
     stages: false,
+    layouts: &Layout::ALL,
     wraps: |_| false,
     across: None,
     kind: LaunchKind::Blocks,

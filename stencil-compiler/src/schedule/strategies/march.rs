@@ -1,6 +1,7 @@
 //! `march`: tiles march along the slowest axis over a ring of planes in shared memory.
 
 use super::{BLOCKS, CHUNK, COLUMN, LaunchKind, Param, Strategy, Tried};
+use crate::schedule::Layout;
 
 /// The strategy.
 pub const STRATEGY: Strategy = Strategy {
@@ -49,6 +50,7 @@ pub const STRATEGY: Strategy = Strategy {
     ],
     marches: true,
     stages: true,
+    layouts: &[Layout::Soa],
     // Boxes are as the array lies.
     wraps: |blocking| STRATEGY.param(blocking, LOADER.name) != BOXES,
     across: Some(across),

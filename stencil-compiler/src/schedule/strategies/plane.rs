@@ -1,6 +1,7 @@
 //! `plane`: tiles march along the slowest axis, one plane in shared memory, columns in registers.
 
 use super::{BLOCKS, CHUNK, LaunchKind, Param, Strategy, Tried};
+use crate::schedule::Layout;
 
 /// The strategy.
 pub const STRATEGY: Strategy = Strategy {
@@ -44,6 +45,7 @@ pub const STRATEGY: Strategy = Strategy {
     ],
     marches: true,
     stages: false,
+    layouts: &[Layout::Soa],
     wraps: |_| false,
     across: Some(across),
     kind: LaunchKind::Blocks,

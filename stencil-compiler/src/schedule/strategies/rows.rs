@@ -1,6 +1,7 @@
 //! `rows`: one row after the other, all its cells in a vector loop. The blocking of CPUs.
 
 use super::{LaunchKind, Strategy};
+use crate::schedule::Layout;
 
 /// The strategy.
 pub const STRATEGY: Strategy = Strategy {
@@ -9,6 +10,7 @@ pub const STRATEGY: Strategy = Strategy {
     params: &[],
     marches: false,
     stages: false,
+    layouts: &[Layout::Soa],
     wraps: |_| false,
     across: None,
     kind: LaunchKind::Rows,
