@@ -8,7 +8,7 @@ use super::{
 };
 use crate::algorithm::{Access, Algorithm, FnId, Offset, UniformId};
 use crate::plan::{Launch, Place, Plan};
-use crate::schedule::strategies::{self, BLOCKS};
+use crate::schedule::strategies::{self, BLOCKS, Param};
 use crate::schedule::{LaunchKind, Placement, Refusal};
 
 /// What a blocking strategy lowers.
@@ -102,6 +102,18 @@ impl<'a> Context<'a> {
     pub(super) fn param(&self, name: &str) -> u32 {
         let blocking = &self.launch.blocking;
         strategies::find(&blocking.strategy).map_or(0, |strategy| strategy.param(blocking, name))
+    }
+
+    /// A parameter of the blocking that is 0 or 1.
+    pub(super) fn switch(&self, param: &Param) -> Result<bool, Refusal> {
+        let name = param.name;
+        match self.param(name) {
+            value @ (0 | 1) => Ok(value == 1),
+            value => {
+                let message = format!("`{name}={value}`: there are 0 and 1");
+                Err(Refusal::params(&[name], message))
+            }
+        }
     }
 
     /// Where a kernel reads a cell along an axis: at the other end, if the launch wraps that axis.

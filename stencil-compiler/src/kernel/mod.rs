@@ -32,7 +32,6 @@ mod rename;
 pub mod rim;
 mod shape;
 pub mod text;
-mod trim;
 mod values;
 
 pub use multiprocessor::Multiprocessor;

@@ -15,7 +15,7 @@ impl Schedule {
     ///
     /// assert!(parse("schedule kernel direct")?.refined(2).is_empty());
     /// let refined = parse("schedule kernel march")?.refined(3);
-    /// assert!(refined.contains(&parse("schedule kernel march refill=1 trim=1")?));
+    /// assert!(refined.contains(&parse("schedule kernel march prefetch_point=1 prologue=1")?));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn refined(&self, dimension: usize) -> Vec<Self> {
@@ -79,9 +79,13 @@ mod tests {
 
     #[test]
     fn all_values_together_of_all_kernels() {
-        let two = schedule("kernel direct kernel march trim=1");
+        let two = schedule("kernel direct kernel march prologue=1");
         let refined = two.refined(3);
-        let others = ["trim=0 refill=0", "trim=0 refill=1", "trim=1 refill=1"];
+        let others = [
+            "prologue=0 prefetch_point=0",
+            "prologue=0 prefetch_point=1",
+            "prologue=1 prefetch_point=1",
+        ];
         let others = others.map(|params| schedule(&format!("kernel direct kernel march {params}")));
         assert_eq!(refined.len(), 3);
         assert!(others.iter().all(|other| refined.contains(other)));

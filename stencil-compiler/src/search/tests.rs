@@ -249,12 +249,20 @@ fn parameters_are_answered_with_names_and_values() {
             "`loader` may be 0, 1, 2",
         ),
         ("kernel march barrier=1", &["barrier"], "`barrier` may be 0"),
-        ("kernel march refill=2", &["refill"], "`refill` may be 0, 1"),
-        ("kernel march trim=2", &["trim"], "`trim` may be 0, 1"),
         (
-            "place div_u shared kernel march tile_x=16 barrier=1 refill=1",
-            &["refill", "barrier"],
-            "`refill` may be 0",
+            "kernel march prefetch_point=2",
+            &["prefetch_point"],
+            "`prefetch_point` may be 0, 1",
+        ),
+        (
+            "kernel march prologue=2",
+            &["prologue"],
+            "`prologue` may be 0, 1",
+        ),
+        (
+            "place div_u shared kernel march tile_x=16 barrier=1 prefetch_point=1",
+            &["prefetch_point", "barrier"],
+            "`prefetch_point` may be 0",
         ),
         (
             "place div_u shared kernel march tile_x=16 barrier=2",

@@ -46,7 +46,7 @@ fn branches(kernel: &Kernel) -> Vec<usize> {
 #[test]
 fn planes_around_a_chunk_get_an_eighth_of_the_work_and_it_is_not_counted() {
     for (source, most) in [(ISOTHERMAL_NS, 8), (INDUCTION, 4)] {
-        let (whole, trimmed) = (kernel(source, &[]), kernel(source, &[("trim", 1)]));
+        let (whole, trimmed) = (kernel(source, &[]), kernel(source, &[("prologue", 1)]));
         let ([all], [core, before, behind]) = (&branches(&whole)[..], &branches(&trimmed)[..])
         else {
             panic!("{:?} and {:?}", branches(&whole), branches(&trimmed));
@@ -78,6 +78,6 @@ fn planes_are_asked_for_before_the_work_or_behind_it() {
     };
     let (asks, works) = order(&[]);
     assert!(asks < works);
-    let (asks, works) = order(&[("refill", 1)]);
+    let (asks, works) = order(&[("prefetch_point", 1)]);
     assert!(works < asks);
 }

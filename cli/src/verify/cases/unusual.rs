@@ -51,7 +51,7 @@ pub(super) fn unusual(
 fn trimmed(algorithm: &Algorithm, precision: Precision) -> Option<Schedule> {
     let mut placements = BTreeMap::new();
     heuristic::carry(algorithm, &mut placements);
-    let params = [("trim", 1), ("refill", 1), ("chunk", 16)];
+    let params = [("prologue", 1), ("prefetch_point", 1), ("chunk", 16)];
     let schedule =
         Schedule::placing(placements).blocked(algorithm, Blocking::new("march", &params));
     let is_legal = compile(algorithm, &schedule, &Target::new(precision.get().bytes())).is_ok();

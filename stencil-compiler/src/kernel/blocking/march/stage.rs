@@ -11,8 +11,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::March;
-use super::layout::{Layout, RING};
-use super::reader::Planes;
+use super::reads::Planes;
+use super::rings::{RING, Rings};
 use crate::algorithm::{FnId, Offset};
 use crate::kernel::iteration::Frame;
 use crate::kernel::lower::Draft;
@@ -149,7 +149,7 @@ impl<'a> Places<'a> {
     pub(super) fn new(
         draft: &mut Draft<'_>,
         body: &mut Vec<Stmt>,
-        (march, layout, frame): (&March, &Layout, Frame),
+        (march, rings, frame): (&March, &Rings, Frame),
         stage: &'a Stage,
         ring: &[IntVar],
     ) -> Self {
@@ -177,7 +177,7 @@ impl<'a> Places<'a> {
             for band in rim.bands(march.tile) {
                 for round in 0..band.cells().div_ceil(threads) {
                     let number = (frame.thread, begin, round * threads);
-                    let with = (march, layout, ring);
+                    let with = (march, rings, ring);
                     let share = places.share(draft, body, with, (band, number), &functions);
                     places.shares.push(share);
                 }
@@ -191,7 +191,7 @@ impl<'a> Places<'a> {
         &self,
         draft: &mut Draft<'_>,
         body: &mut Vec<Stmt>,
-        (march, layout, ring): (&March, &Layout, &[IntVar]),
+        (march, rings, ring): (&March, &Rings, &[IntVar]),
         (band, (thread, begin, first)): (Band, (IntVar, u32, u32)),
         functions: &[FnId],
     ) -> Share {
@@ -211,7 +211,7 @@ impl<'a> Places<'a> {
             )],
             false => Vec::new(),
         };
-        let groups = layout.groups.iter().zip(ring);
+        let groups = rings.groups.iter().zip(ring);
         let in_ring = groups.map(|(group, own)| {
             let value = group.place(x.clone(), y.clone()) - Index::Var(*own);
             int(draft, body, "rim_ring", value)

@@ -2,7 +2,7 @@
 
 use super::March;
 use super::ends::{Ends, are_around, source};
-use super::layout::{COPIED, DONE, FULL, Layout, RING, Shape};
+use super::rings::{COPIED, DONE, FULL, RING, Rings, Shape};
 use crate::kernel::iteration::Frame;
 use crate::kernel::lower::Draft;
 use crate::kernel::{BarrierId, Condition, Index, IntVar, Stmt};
@@ -20,7 +20,7 @@ struct Share {
 
 /// Copies of one march.
 pub(super) struct Copies<'a> {
-    layout: &'a Layout,
+    rings: &'a Rings,
     frame: Frame,
     axis: usize,
     shares: Vec<Share>,
@@ -37,12 +37,12 @@ impl<'a> Copies<'a> {
         draft: &mut Draft<'_>,
         body: &mut Vec<Stmt>,
         march: &March,
-        layout: &'a Layout,
+        rings: &'a Rings,
         (frame, axis): (Frame, usize),
         ends: Option<Ends>,
     ) -> Self {
         let mut shares = Vec::new();
-        for (at, group) in layout.groups.iter().enumerate() {
+        for (at, group) in rings.groups.iter().enumerate() {
             if ends.is_some() && !are_around(group, draft.context.launch, axis) {
                 continue;
             }
@@ -64,7 +64,7 @@ impl<'a> Copies<'a> {
             }
         }
         Copies {
-            layout,
+            rings,
             frame,
             axis,
             shares,
@@ -74,10 +74,10 @@ impl<'a> Copies<'a> {
     }
 
     /// Fills the slots of the first iterations.
-    pub(super) fn prologue(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>) {
+    pub(super) fn fill_first(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>) {
         let mut fill = Vec::new();
-        for slot in 0..self.layout.ahead {
-            self.issue(draft, &mut fill, Index::Const(i64::from(slot)));
+        for slot in 0..self.rings.ahead {
+            self.fill_slots(draft, &mut fill, Index::Const(i64::from(slot)));
         }
         self.push(body, fill);
     }
@@ -95,12 +95,12 @@ impl<'a> Copies<'a> {
 
     /// Waits until the slots of an iteration are filled.
     pub(super) fn wait(&self, body: &mut Vec<Stmt>, iteration: IntVar) {
-        self.push(body, vec![self.layout.filled(self.full, iteration)]);
+        self.push(body, vec![self.rings.filled(self.full, iteration)]);
     }
 
     /// Fills the slots of an iteration and arrives on its full barrier.
-    fn issue(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: Index) {
-        for (at, group) in self.layout.groups.iter().enumerate() {
+    fn fill_slots(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: Index) {
+        for (at, group) in self.rings.groups.iter().enumerate() {
             let shares = self.shares.iter().filter(|share| share.group == at);
             let shares: Vec<&Share> = shares.collect();
             if shares.is_empty() {
@@ -113,7 +113,7 @@ impl<'a> Copies<'a> {
                 value: value + Index::Const(i64::from(group.start)),
             });
             let plane = draft.int("plane");
-            let lead = i64::from(self.layout.begin + group.shape.lead);
+            let lead = i64::from(self.rings.begin + group.shape.lead);
             let value = Index::Var(self.frame.start) + iteration.clone() + Index::Const(lead);
             body.push(Stmt::Int { var: plane, value });
             let from = source(draft, body, plane, self.axis);
@@ -133,13 +133,13 @@ impl<'a> Copies<'a> {
         }
         body.push(Stmt::ArriveCopies {
             barrier: self.full,
-            slot: iteration % i64::from(self.layout.phases()),
+            slot: iteration % i64::from(self.rings.phases()),
         });
     }
 
     fn copies(&self, draft: &Draft<'_>, share: &Share, slot: IntVar, plane: IntVar) -> Vec<Stmt> {
         let mut out = Vec::new();
-        for (of, place) in &self.layout.planes {
+        for (of, place) in &self.rings.planes {
             if place.group != share.group {
                 continue;
             }
@@ -165,10 +165,10 @@ impl<'a> Copies<'a> {
 
     /// Waits until the slots of an iteration to come are free, then fills them: their planes were
     /// last read in the iteration before this one.
-    pub(super) fn refill(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: IntVar) {
-        let phases = i64::from(self.layout.phases());
+    pub(super) fn fill_next(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: IntVar) {
+        let phases = i64::from(self.rings.phases());
         let next = draft.int("next");
-        let ahead = Index::Const(i64::from(self.layout.ahead));
+        let ahead = Index::Const(i64::from(self.rings.ahead));
         let mut fill = Vec::new();
         fill.push(Stmt::Int {
             var: next,
@@ -182,7 +182,7 @@ impl<'a> Copies<'a> {
             slot: next.clone() % phases,
             parity,
         });
-        self.issue(draft, &mut fill, next);
+        self.fill_slots(draft, &mut fill, next);
         self.push(body, fill);
     }
 }

@@ -2,7 +2,7 @@
 //! boxes copied, which are as the array lies.
 
 use super::March;
-use super::layout::{Group, Layout};
+use super::rings::{Group, Rings};
 use crate::kernel::lower::Draft;
 use crate::kernel::{Condition, Index, IntVar, Stmt};
 use crate::plan::Launch;
@@ -21,13 +21,13 @@ impl Ends {
         draft: &mut Draft<'_>,
         body: &mut Vec<Stmt>,
         march: &March,
-        layout: &Layout,
+        rings: &Rings,
         axis: usize,
     ) -> Option<Self> {
         let launch = draft.context.launch;
         let mut room: Option<Index> = None;
         for across in 0..axis {
-            let groups = layout.groups.iter();
+            let groups = rings.groups.iter();
             let around = groups.filter(|group| is_around(group, launch, across));
             let Some([before, behind]) = around.map(|g| rims(g)[across]).reduce(wider) else {
                 continue;
@@ -78,7 +78,7 @@ fn is_around(group: &Group, launch: &Launch, across: usize) -> bool {
 }
 
 /// Do some blocks read planes of a group around an end across the march, which is along `axis`?
-pub(super) fn are_around(group: &Group, launch: &Launch, axis: usize) -> bool {
+pub(in super::super) fn are_around(group: &Group, launch: &Launch, axis: usize) -> bool {
     (0..axis).any(|across| is_around(group, launch, across))
 }
 
