@@ -1,4 +1,4 @@
-//! What vendors spell differently in texts like C.
+//! Words that vendors spell differently in texts like C.
 
 use super::EmitError;
 use super::infix::{PRIMARY, SIGN};
@@ -35,7 +35,7 @@ pub(super) trait Dialect {
     fn unroll(&self, whole: bool) -> &'static str;
     /// The type of this many values that one instruction loads, if there is one.
     fn vector(&self, precision: Precision, values: usize) -> Option<&'static str>;
-    /// What stands before the type of a function that is expanded where it is called.
+    /// The words before the type of a function that is expanded at its calls.
     fn function(&self) -> &'static str;
     /// The definition of an operation on bits that is no function of the language.
     fn bits(&self, op: Op, precision: Precision) -> Option<&'static str>;
@@ -96,7 +96,7 @@ fn set(axes: &mut [bool; 3], axis: usize) {
     }
 }
 
-/// What the names of functions of this precision end with.
+/// The suffix of the names of functions of this precision.
 pub(super) fn suffix(precision: Precision) -> &'static str {
     match precision {
         Precision::F32 => "f",

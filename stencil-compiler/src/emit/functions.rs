@@ -15,7 +15,7 @@ use crate::kernel::{Kernel, Operand, Reg, Stmt};
 /// Operations in one expression, at most.
 const MOST_OPS: usize = 4;
 
-/// What the names of functions that are not the language's own begin with.
+/// The prefix of the names of functions that are not the language's own.
 const PREFIX: &str = "stencil_";
 
 /// Names of all functions that a text may define.

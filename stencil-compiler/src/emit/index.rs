@@ -55,7 +55,7 @@ pub(super) fn print(index: &Index, level: u8, places: &dyn Places) -> Result<Str
     Ok(parenthesized(text, own < level))
 }
 
-/// Where the cell with a number is along an axis: `number / (n0 + 2) % (n1 + 2) - 1`.
+/// The place along an axis of the cell with a number: `number / (n0 + 2) % (n1 + 2) - 1`.
 fn numbered(a: &Index, axis: usize, places: &dyn Places) -> Result<(u8, String), EmitError> {
     let kernel = places.kernel();
     let extend = |axis: usize| kernel.launch.extend.get(axis).copied().unwrap_or(0);

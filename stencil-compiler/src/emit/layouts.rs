@@ -26,7 +26,7 @@ pub(super) const RESERVED: &[&str] = &[
 pub(super) const OF_PATCHES: &str =
     "const int count0, const int count1, const int rows, const int planes";
 
-/// Where cell 0 of a patch is: patches stand in a surface as they do in the mesh.
+/// The place of cell 0 of a patch: patches stand in a surface as they do in the mesh.
 pub(super) const FROM: &str = "  \
   const int from0 = first0 + number % count0 * pitch;
   const int from1 = first1 + number / count0 % count1 * rows;

@@ -11,7 +11,7 @@ use crate::algorithm::Algorithm;
 /// The largest line that a directive may name (C++17, 19.4).
 const LAST_LINE: u32 = i32::MAX as u32;
 
-/// Where the grid functions of an algorithm were declared.
+/// The lines in which the grid functions of an algorithm were declared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Places {
     file: String,

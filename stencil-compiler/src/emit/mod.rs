@@ -80,7 +80,7 @@ pub enum Patches {
 pub enum EmitError {
     /// A name is no identifier of the language.
     Name {
-        /// What it names.
+        /// The kind of thing that it names.
         what: &'static str,
         /// The name.
         name: String,
@@ -103,7 +103,7 @@ pub enum EmitError {
     },
     /// An id that the kernel does not define.
     Unknown {
-        /// What it would be.
+        /// The kind of thing that it would be.
         what: &'static str,
         /// The id.
         id: usize,
@@ -112,7 +112,7 @@ pub enum EmitError {
     Rows {
         /// Name of the kernel.
         kernel: String,
-        /// What it has.
+        /// That statement or position.
         has: &'static str,
     },
     /// An operation or a shared load with a number of operands that it does not take.
@@ -159,7 +159,7 @@ impl std::error::Error for EmitError {}
 /// takes where cell 0 is in it.
 ///
 /// # Errors
-/// Where a name is no identifier, a literal is not finite, or the kernel is over rows or for
+/// If a name is no identifier, a literal is not finite, or the kernel is over rows or for
 /// values of another size.
 pub fn cuda(kernel: &Kernel, precision: Precision) -> Result<Source, EmitError> {
     cuda_over(Patches::One, kernel, precision)
@@ -192,7 +192,7 @@ pub fn cuda_over(
 /// ```
 ///
 /// # Errors
-/// Where a name is no identifier of the language.
+/// If a name is no identifier of the language.
 pub fn cuda_formulas(formulas: &[(&str, &Formula)]) -> Result<String, EmitError> {
     let functions: Vec<_> = formulas.iter().map(|(name, f)| (*name, f.expr())).collect();
     cuda_numbers(&functions)
@@ -214,7 +214,7 @@ pub fn cuda_formulas(formulas: &[(&str, &Formula)]) -> Result<String, EmitError>
 /// ```
 ///
 /// # Errors
-/// Where a name is no identifier of the language.
+/// If a name is no identifier of the language.
 pub fn cuda_numbers(functions: &[(&str, &Expr<usize>)]) -> Result<String, EmitError> {
     functions::of_numbers(functions, &cuda::Cuda)
 }

@@ -24,7 +24,7 @@ const REAL: &str = "::stencil_runtime::Real";
 /// ```
 ///
 /// # Errors
-/// Where a name is none in Rust.
+/// If a name is none in Rust.
 pub fn pointwise(function: &Pointwise) -> Result<String, EmitError> {
     let mut scope = Scope::new(&[KEYWORDS, RESERVED]);
     let names = function.arguments.iter().map(|(name, _)| name);
@@ -138,7 +138,7 @@ fn statements(
     Ok(out)
 }
 
-/// What a function gives.
+/// The result of a function.
 fn result(expr: &Expr<usize>, rank: Rank, values: &[String]) -> String {
     let all = expr.results.iter().map(|at| values[at.0 as usize].as_str());
     let list = all.collect::<Vec<_>>().join(", ");

@@ -31,13 +31,13 @@ pub struct RowAccess {
     pub outputs: Vec<usize>,
 }
 
-/// Where a statement reads or writes, relative to the own cell of the region.
+/// The place that a statement reads or writes, relative to the own cell of the region.
 pub(super) type Shift = [i64; 3];
 
 /// The rows that a kernel over rows reads and writes.
 ///
 /// # Errors
-/// Where the kernel is not over rows, or a position is not at a constant distance.
+/// If the kernel is not over rows, or a position is not at a constant distance.
 pub fn row_access(kernel: &Kernel) -> Result<RowAccess, EmitError> {
     if kernel.launch.kind != LaunchKind::Rows {
         return Err(EmitError::Launch {
@@ -193,7 +193,7 @@ impl<'a> Places<'a> {
         Ok(())
     }
 
-    /// Where an access goes.
+    /// The place of an access.
     pub(super) fn shift(&self, cell: CellVar, offset: [i32; 3]) -> Result<Shift, EmitError> {
         let base = self.cells.get(&cell).ok_or(EmitError::Unknown {
             what: "cell",

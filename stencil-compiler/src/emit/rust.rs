@@ -20,7 +20,7 @@ pub(super) const KEYWORDS: &[&str] = &[
 ];
 /// Names that the text uses itself.
 const RESERVED: &[&str] = &["V", "at", "f64", "usize"];
-/// Where the types that the text uses are.
+/// The path of the types that the text uses.
 const PROGRAM: &str = "::stencil_runtime::program";
 
 /// Kernels over rows as the items of a Rust module.
@@ -30,7 +30,7 @@ const PROGRAM: &str = "::stencil_runtime::program";
 /// them all.
 ///
 /// # Errors
-/// Where a kernel is not over rows, a name is no identifier, a literal is not finite or a position
+/// If a kernel is not over rows, a name is no identifier, a literal is not finite or a position
 /// is not at a constant distance from the own cell.
 pub fn rust(kernels: &[&Kernel]) -> Result<String, EmitError> {
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! What is emitted, and what is refused.
+//! Texts of kernels, and refusals.
 
 mod fixtures;
 mod march;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Buffer, BufferId, CellVar, Index, IntVar, Kernel, Launch as Shape, Mode, Multiprocessor, Reg,
-    blocking,
+    Stmt, blocking,
 };
 use crate::algorithm::{Access, Algorithm, FnId, Offset, UniformId};
 use crate::plan::{Launch, Place, Plan};
@@ -282,6 +282,13 @@ impl<'a> Draft<'a> {
         let name = self.unique(name);
         self.kernel.ints.push(name);
         IntVar(self.kernel.ints.len() as u32 - 1)
+    }
+
+    /// An integer variable with this value.
+    pub(super) fn define(&mut self, body: &mut Vec<Stmt>, name: &str, value: Index) -> IntVar {
+        let var = self.int(name);
+        body.push(Stmt::Int { var, value });
+        var
     }
 
     pub(super) fn cell(&mut self, name: &str) -> CellVar {

@@ -24,7 +24,7 @@ pub use refusal::{Blame, Refusal};
 use strategies::march::BARRIER;
 pub use strategies::{COPY_BYTES, LaunchKind};
 
-/// Where grid functions live and how kernels are blocked; the same for every substep.
+/// Places of grid functions and blockings of kernels; the same for every substep.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Schedule {
     /// Substeps that are done at once, 1 where each is done by itself: what is scheduled is the problem
@@ -43,7 +43,7 @@ pub struct Schedule {
     pub kernels: Vec<Blocking>,
 }
 
-/// Where a grid function lives.
+/// The place in which a grid function lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Placement {
     /// Recomputed wherever it is used.
@@ -116,7 +116,7 @@ impl Schedule {
     /// The problem whose functions it places.
     ///
     /// # Errors
-    /// Where the substeps cannot be [fused](Algorithm::fused) as it says.
+    /// If the substeps cannot be [fused](Algorithm::fused) as it says.
     pub fn problem<'a>(&self, algorithm: &'a Algorithm) -> Result<Cow<'a, Algorithm>, Refusal> {
         match self.fuse {
             1 => Ok(Cow::Borrowed(algorithm)),
@@ -146,7 +146,7 @@ impl Schedule {
             let found = algorithm.find(name);
             found.is_some_and(|id| !updates.contains(&id))
         });
-        // What was shared between substeps may have been all that a kernel shares.
+        // A kernel may have shared nothing but functions of several substeps.
         schedule.unsplit();
         schedule
     }

@@ -1,13 +1,13 @@
-//! What is wrong with a schedule, by what of it is to blame: so legal choices can be looked for there.
+//! Faults of a schedule, with the part of it that is to blame: legal choices are searched there.
 
 use std::fmt;
 
 /// Why a schedule cannot be planned or lowered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What is to blame.
+    /// The part that is to blame.
     pub blame: Blame,
-    /// What is wrong.
+    /// The fault.
     pub message: String,
 }
 

@@ -58,12 +58,12 @@ pub fn print_blocking(blocking: &Blocking) -> String {
 /// Parses a schedule.
 ///
 /// # Errors
-/// Where the text is none; the message has the line.
+/// If the text is no schedule; the message has the line.
 pub fn parse(text: &str) -> Result<Schedule, TextError> {
     let mut lexer = Lexer::new(text)?;
     lexer.keyword("schedule")?;
     let mut schedule = Schedule::default();
-    // What is given may be the default.
+    // A line may give the default.
     let (mut fuse, mut layout) = (None, None);
     loop {
         if lexer.eat_name("fuse") {
@@ -139,7 +139,7 @@ pub(crate) fn parse_placement(lexer: &mut Lexer) -> Result<Placement, TextError>
 /// Parses what [`print_blocking`] prints.
 ///
 /// # Errors
-/// Where the text is no blocking.
+/// If the text is no blocking.
 pub fn parse_blocking(lexer: &mut Lexer) -> Result<Blocking, TextError> {
     let strategy = lexer.name()?;
     let mut params = BTreeMap::new();

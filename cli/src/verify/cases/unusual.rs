@@ -41,14 +41,13 @@ pub(super) fn unusual(
         let named = (format!("{strategy} {}", layout.word()), schedule);
         iter::repeat_n(named, runs)
     });
-    let trimmed = trimmed(algorithm, precision).filter(|schedule| on_card(schedule, architecture));
-    let trimmed = trimmed.map(|schedule| ("march, trimmed".to_string(), schedule));
-    all.chain(trimmed).collect()
+    let march = march(algorithm, precision).filter(|schedule| on_card(schedule, architecture));
+    let march = march.map(|schedule| ("march, prologue".to_string(), schedule));
+    all.chain(march).collect()
 }
 
-/// A march whose sums ride along, with a text of its own for planes around a chunk, and planes that are asked for behind
-/// the work; `None` where it is illegal.
-fn trimmed(algorithm: &Algorithm, precision: Precision) -> Option<Schedule> {
+/// A march whose sums ride along, with a prologue and the later prefetch point; `None` if it is illegal.
+fn march(algorithm: &Algorithm, precision: Precision) -> Option<Schedule> {
     let mut placements = BTreeMap::new();
     heuristic::carry(algorithm, &mut placements);
     let params = [("prologue", 1), ("prefetch_point", 1), ("chunk", 16)];

@@ -34,7 +34,7 @@ const MOST_THREADS: u32 = 1024;
 /// Lowers a launch by a strategy.
 ///
 /// # Errors
-/// Where the strategy cannot serve the launch.
+/// If the strategy cannot serve the launch.
 pub(super) fn lower(strategy: &Strategy, context: &Context<'_>) -> Result<Kernel, Refusal> {
     let found = LOWERINGS.iter().find(|(of, _)| of.name == strategy.name);
     let (_, lower) = found.ok_or_else(|| format!("`{}` has no lowering", strategy.name))?;

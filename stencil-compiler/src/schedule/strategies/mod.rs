@@ -29,7 +29,7 @@ pub const COPY_BYTES: usize = 16;
 pub struct Strategy {
     /// Its name in schedules.
     pub name: &'static str,
-    /// What it does, in a sentence.
+    /// Its work, in a sentence.
     pub summary: &'static str,
     /// Its parameters.
     pub params: &'static [Param],
@@ -44,13 +44,13 @@ pub struct Strategy {
     pub wraps: fn(&Blocking) -> bool,
     /// If a block goes from plane to plane of a chunk, what it covers of each.
     pub(crate) across: Option<Across>,
-    /// What runs it: a processor row by row, or the thread blocks of a card.
+    /// The device that runs it: a processor row by row, or the thread blocks of a card.
     pub kind: LaunchKind,
     /// Smallest number of space dimensions it can cover.
     pub least_dimension: usize,
 }
 
-/// What runs a kernel.
+/// The kind of device that runs a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaunchKind {
     /// One block for each row. A CPU runs rows in parallel and the cells of a row as a vector loop.
@@ -64,7 +64,7 @@ pub enum LaunchKind {
 pub struct Param {
     /// Its name in schedules.
     pub name: &'static str,
-    /// What it means.
+    /// Its meaning, in a sentence.
     pub summary: &'static str,
     /// The value where a schedule gives none.
     pub default: u32,
@@ -129,7 +129,7 @@ pub(crate) const BLOCKS: Param = Param {
 /// The strategy of this name.
 ///
 /// # Errors
-/// Lists the strategies where there is none.
+/// Lists the strategies if there is none.
 pub fn find(name: &str) -> Result<&'static Strategy, Refusal> {
     let known: Vec<&str> = ALL.iter().map(|s| s.name).collect();
     ALL.iter()

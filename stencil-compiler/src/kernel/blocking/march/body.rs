@@ -62,15 +62,12 @@ fn own_places(
     march: &March,
     rings: &Rings,
 ) -> Vec<IntVar> {
-    let mut own = Vec::new();
-    for group in &rings.groups {
-        let var = draft.int("own");
+    let groups = rings.groups.iter();
+    let own = groups.map(|group| {
         let x = Index::Thread(0) * i64::from(march.points);
-        let value = group.place(x, Index::Thread(1));
-        body.push(Stmt::Int { var, value });
-        own.push(var);
-    }
-    own
+        draft.define(body, "own", group.place(x, Index::Thread(1)))
+    });
+    own.collect()
 }
 
 /// An iteration of the loop.
@@ -89,13 +86,9 @@ impl Iteration<'_> {
     fn emit(&self, draft: &mut Draft<'_>, planes: &mut Planes<'_>) -> Result<Vec<Stmt>, Refusal> {
         let (pipeline, number) = (self.pipeline, self.number);
         let mut body = Vec::new();
-        let plane = draft.int("p");
-        body.push(Stmt::Int {
-            var: plane,
-            value: Index::Var(self.frame.start)
-                + Index::Var(number)
-                + Index::Const(i64::from(self.rings.begin)),
-        });
+        let start = Index::Var(self.frame.start);
+        let begin = Index::Const(i64::from(self.rings.begin));
+        let plane = draft.define(&mut body, "p", start + Index::Var(number) + begin);
         // Load.
         let prefetch =
             |here: PrefetchPoint, draft: &mut Draft<'_>| self.loader.prefetch(here, draft, number);

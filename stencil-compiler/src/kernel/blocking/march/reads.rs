@@ -1,4 +1,4 @@
-//! Where the values of a march come from: the column in registers, or the ring.
+//! The reads of a march: from the column in registers, or from a ring.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -69,12 +69,11 @@ impl<'a> Planes<'a> {
     ) {
         for &(at, age) in ages {
             let group = &self.rings.groups[at];
-            let var = draft.int(&format!("plane_{at}_{age}"));
             let slots = i64::from(group.slots);
             let back = (slots - i64::from(age)) % slots;
             let slot = (Index::Var(iteration) + Index::Const(back)) % slots;
             let value = slot * i64::from(group.slot_len) + Index::Var(own[at]);
-            body.push(Stmt::Int { var, value });
+            let var = draft.define(body, &format!("plane_{at}_{age}"), value);
             self.own.insert((at, age), var);
         }
         self.staged.enter(draft, body, iteration);
@@ -102,8 +101,8 @@ impl<'a> Planes<'a> {
         !self.staged.stage.is_empty()
     }
 
-    /// Where a value is in the ring: the group, where the thread's first cell is on its plane, and how
-    /// far from there.
+    /// The place of a value in a ring: the group, the place of the thread's first cell on its plane, and the distance
+    /// from there.
     pub(super) fn place(
         &self,
         of: FnId,

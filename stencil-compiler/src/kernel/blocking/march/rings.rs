@@ -1,4 +1,4 @@
-//! What a march keeps where: boxes of planes in rings, columns in registers.
+//! The rings of a march in shared memory, and which columns ride in registers.
 //!
 //! Planes of one shape have a ring of their own, of as many slots as they are read for. All rings
 //! are filled equally far ahead, so that one pair of barriers an iteration hands over all of them.
@@ -44,7 +44,7 @@ pub(super) struct Rings {
 pub(super) struct Plane {
     /// Index into [`Rings::groups`].
     pub(super) group: usize,
-    /// Where it begins in a slot of its group.
+    /// Its begin in a slot of its group.
     pub(super) offset: u32,
     /// Oldest lag of the own column that is kept in registers, if any is.
     pub(super) column: Option<i32>,
@@ -55,7 +55,7 @@ pub(super) struct Plane {
 pub(super) struct Group {
     /// The shape.
     pub(super) shape: Shape,
-    /// Where the ring begins in the shared array.
+    /// The begin of the ring in the shared array.
     pub(super) start: u32,
     /// Values of a slot.
     pub(super) slot_len: u32,
@@ -85,7 +85,7 @@ pub(super) struct Shape {
 }
 
 impl Group {
-    /// Where a cell is in a slot, by its place in the tile.
+    /// The place of a cell in a slot, by its place in the tile.
     pub(super) fn place(&self, x: Index, y: Index) -> Index {
         let row = (y + Index::Const(i64::from(self.shape.rim_y[0]))) * i64::from(self.shape.width);
         row + x + Index::Const(i64::from(self.start + self.shape.rim_x[0]))

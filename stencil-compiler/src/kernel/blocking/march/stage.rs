@@ -4,7 +4,7 @@
 //! the tile; all wait for each other, and in the next iterations the planes are read. A slot is
 //! written anew when its plane was last read in the iteration before.
 //!
-//! Where the barrier is split, warps arrive when they have read and written, and wait in the next
+//! If the barrier is split, warps arrive when they have read and written, and wait in the next
 //! iteration when they first read. What is made of no shared function is written before that wait,
 //! while others may still read in the iteration before: its ring has one slot more.
 
@@ -33,10 +33,10 @@ pub(super) struct Stage {
     len: u32,
 }
 
-/// Where planes of one shared function are.
+/// The places of the planes of one shared function.
 #[derive(Clone, Debug)]
 pub(super) struct Staged {
-    /// Where its ring begins in the array, and how many slots it has.
+    /// The begin of its ring in the array, and its number of slots.
     start: u32,
     slots: u32,
     /// Values of a row, and rows.
@@ -54,13 +54,13 @@ pub(super) struct Staged {
 }
 
 impl Staged {
-    /// Where a cell is in a slot, by its place in the tile.
+    /// The place of a cell in a slot, by its place in the tile.
     fn place(&self, x: Index, y: Index) -> Index {
         let row = (y + Index::Const(i64::from(self.rim.y[0]))) * i64::from(self.width);
         row + x + Index::Const(i64::from(self.left + self.start))
     }
 
-    /// Where the plane of so many iterations ago begins, less where the ring does.
+    /// The begin of the plane of so many iterations ago, counted from that of the ring.
     fn slot(&self, iteration: IntVar, age: u32) -> Index {
         let slots = i64::from(self.slots);
         let back = (slots - i64::from(age)) % slots;
@@ -73,7 +73,7 @@ impl Staged {
         (self.source - lag).unsigned_abs()
     }
 
-    /// Where an offset is from the thread's first cell.
+    /// The distance of an offset from the thread's first cell.
     pub(super) fn offset(&self, row: i32, x: i32) -> i32 {
         row * self.width as i32 + x
     }
@@ -125,9 +125,9 @@ impl Stage {
 /// Addresses of the stage in the kernel's code.
 pub(super) struct Places<'a> {
     pub(super) stage: &'a Stage,
-    /// Where the thread's first cell is in a slot of each function.
+    /// The place of the thread's first cell in a slot of each function.
     own: BTreeMap<FnId, IntVar>,
-    /// Where it is in this iteration, by function and age; 0 is what is evaluated.
+    /// Its place in this iteration, by function and age; the plane of age 0 is evaluated.
     now: BTreeMap<(FnId, u32), IntVar>,
     shares: Vec<Share>,
 }
@@ -162,7 +162,7 @@ impl<'a> Places<'a> {
         for (id, staged) in &stage.planes {
             let x = Index::Thread(0) * i64::from(march.points);
             let value = staged.place(x, Index::Thread(1));
-            let var = int(draft, body, "own_stage", value);
+            let var = draft.define(body, "own_stage", value);
             places.own.insert(*id, var);
         }
         let mut rims: BTreeMap<(bool, Rim), Vec<FnId>> = BTreeMap::new();
@@ -202,7 +202,7 @@ impl<'a> Places<'a> {
                 (Index::Var(thread) + Index::Const(i64::from(threads - begin))) % i64::from(threads)
             }
         };
-        let number = int(draft, body, "rim", turned + Index::Const(i64::from(first)));
+        let number = draft.define(body, "rim", turned + Index::Const(i64::from(first)));
         let [x, y] = cell(draft, body, march, band, number);
         let conditions = match first + threads > band.cells() {
             true => vec![Condition::below(
@@ -214,12 +214,12 @@ impl<'a> Places<'a> {
         let groups = rings.groups.iter().zip(ring);
         let in_ring = groups.map(|(group, own)| {
             let value = group.place(x.clone(), y.clone()) - Index::Var(*own);
-            int(draft, body, "rim_ring", value)
+            draft.define(body, "rim_ring", value)
         });
         let in_ring = in_ring.collect();
         let in_stage = self.stage.planes.iter().map(|(id, staged)| {
             let value = staged.place(x.clone(), y.clone()) - Index::Var(self.own[id]);
-            (*id, int(draft, body, "rim_stage", value))
+            (*id, draft.define(body, "rim_stage", value))
         });
         let is_early = |id: &FnId| self.stage.planes[id].early;
         Share {
@@ -236,13 +236,13 @@ impl<'a> Places<'a> {
         for (id, staged) in &self.stage.planes {
             for age in std::iter::once(&0).chain(&staged.ages) {
                 let value = staged.slot(iteration, *age) + Index::Var(self.own[id]);
-                let var = int(draft, body, &format!("stage_{age}"), value);
+                let var = draft.define(body, &format!("stage_{age}"), value);
                 self.now.insert((*id, *age), var);
             }
         }
     }
 
-    /// Where the thread's first cell is on a plane that a function is read on.
+    /// The place of the thread's first cell on a plane on which a function is read.
     pub(super) fn at(&self, of: FnId, lag: i32) -> Option<(&Staged, IntVar)> {
         let staged = self.stage.planes.get(&of)?;
         let base = self.now.get(&(of, staged.age(lag)))?;
@@ -316,7 +316,7 @@ fn cell(
         ),
         _ => (number.clone() / across, number % across),
     };
-    let beside = int(draft, body, "rim_beside", beside);
+    let beside = draft.define(body, "rim_beside", beside);
     let place = Index::Var(beside) - Index::Const(before);
     let place = match (before, behind) {
         (0, _) => place + Index::Const(tile),
@@ -332,12 +332,6 @@ fn cell(
         0 => [place, along],
         _ => [along, place],
     }
-}
-
-fn int(draft: &mut Draft<'_>, body: &mut Vec<Stmt>, name: &str, value: Index) -> IntVar {
-    let var = draft.int(name);
-    body.push(Stmt::Int { var, value });
-    var
 }
 
 /// Reads planes around a cell beside the tile.
@@ -390,7 +384,7 @@ impl Beside<'_, '_> {
             return known;
         }
         let value = Index::Var(now) + Index::Var(from);
-        let var = int(draft, &mut self.addresses, "beside", value);
+        let var = draft.define(&mut self.addresses, "beside", value);
         self.bases.insert((stage, now), var);
         var
     }

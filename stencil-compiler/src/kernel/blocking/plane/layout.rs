@@ -1,4 +1,4 @@
-//! What is kept where: planes with their rims in shared memory, columns in registers.
+//! Planes with their rims in shared memory, and columns in registers.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::kernel::{SharedArray, SharedId};
 /// The shared array of all planes.
 pub(super) const PLANES: SharedId = SharedId(0);
 
-/// Where the planes of a launch are.
+/// The places of the planes of a launch.
 pub(super) struct Layout {
     /// The own column of every function that is read.
     pub(super) columns: BTreeMap<FnId, Column>,
@@ -39,11 +39,11 @@ pub(super) struct Column {
 pub(super) struct Group {
     /// The functions, in the order of their parts of a slot.
     pub(super) members: Vec<FnId>,
-    /// Where its slots begin in the shared array.
+    /// The begin of its slots in the shared array.
     pub(super) start: u32,
     /// Slots: iteration p reads planes p + lag and before, each in the slot of its number.
     pub(super) slots: u32,
-    /// What all members have in common.
+    /// The shape of all members.
     pub(super) shape: Shape,
     /// Values of a row, and rows.
     pub(super) width: u32,

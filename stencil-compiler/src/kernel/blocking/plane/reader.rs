@@ -1,4 +1,4 @@
-//! Where the values of an iteration come from: the column in registers, or a plane.
+//! The reads of an iteration: from the column in registers, or from a plane.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,8 +81,7 @@ impl<'a> Planes<'a> {
             let age = i64::from(group.shape.lag - lag);
             let slot = (Index::Var(iteration) + Index::Const((slots - age) % slots)) % slots;
             let value = slot * i64::from(group.slot_len()) + Index::Var(own[at]);
-            let var = draft.int(&format!("plane_{at}_{age}"));
-            body.push(Stmt::Int { var, value });
+            let var = draft.define(body, &format!("plane_{at}_{age}"), value);
             self.own.insert((at, lag), var);
         }
     }

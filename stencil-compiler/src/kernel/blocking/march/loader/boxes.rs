@@ -1,4 +1,4 @@
-//! The loader of a march that has boxes copied: one thread starts a box a plane and series of buffers, and says
+//! Loads by boxes: one thread starts a box a plane and series of buffers, and says
 //! how many bytes an iteration awaits.
 //!
 //! Every box must have been waited for when the block ends, so only iterations that come are filled.
@@ -22,11 +22,11 @@ struct GroupBoxes {
     y: Option<IntVar>,
     /// Is there an iteration whose plane is before those that exist, or behind them?
     bounds: [bool; 2],
-    /// Those of the blocks that have them copied, where others read around an end.
+    /// Tells blocks inside, which have boxes copied, from those that read around an end.
     ends: Option<Ends>,
 }
 
-/// GroupBoxes of one march.
+/// Boxes of one march.
 pub(super) struct Boxes<'a> {
     rings: &'a Rings,
     frame: Frame,
@@ -92,11 +92,8 @@ impl<'a> Boxes<'a> {
     /// orders before what the copies write.
     pub(super) fn fill_next(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: IntVar) {
         let phases = i64::from(self.rings.phases());
-        let next = draft.int("next");
-        body.push(Stmt::Int {
-            var: next,
-            value: Index::Var(iteration) + Index::Const(i64::from(self.rings.ahead)),
-        });
+        let ahead = Index::Const(i64::from(self.rings.ahead));
+        let next = draft.define(body, "next", Index::Var(iteration) + ahead);
         let conditions = vec![
             self.elected(),
             Condition::below(next, Index::Var(self.turns)),
@@ -182,11 +179,9 @@ impl<'a> Boxes<'a> {
         boxes: &GroupBoxes,
         iteration: &Index,
     ) -> IntVar {
-        let plane = draft.int("plane");
         let lead = i64::from(self.rings.begin + boxes.group.shape.lead);
         let value = Index::Var(self.frame.start) + iteration.clone() + Index::Const(lead);
-        body.push(Stmt::Int { var: plane, value });
-        plane
+        draft.define(body, "plane", value)
     }
 
     /// Is it to be asked whether the plane of an iteration is one of the first that exist, and of the
@@ -224,12 +219,9 @@ impl<'a> Boxes<'a> {
         (plane, iteration, slot): (IntVar, &Index, &Index),
     ) {
         let group = &boxes.group;
-        let fill = draft.int("fill");
         let value = iteration.clone() % i64::from(group.slots) * i64::from(group.slot_len);
-        body.push(Stmt::Int {
-            var: fill,
-            value: value + Index::Const(i64::from(group.start)),
-        });
+        let start = Index::Const(i64::from(group.start));
+        let fill = draft.define(body, "fill", value + start);
         let mut from = [Index::Var(boxes.x), Index::Const(0), Index::Const(0)];
         if let Some(y) = boxes.y {
             from[1] = Index::Var(y);
@@ -266,11 +258,9 @@ fn boxes(
     let buffers = rings.boxes.iter().filter_map(of_box).collect();
     let extend = draft.context.launch.extend;
     let mut first = |name: &str, axis: usize, rim: u32| {
-        let var = draft.int(name);
         let before = Index::Const(i64::from(rim + extend[axis]));
         let value = Index::Block(axis) * i64::from(march.tile[axis]) - before;
-        body.push(Stmt::Int { var, value });
-        var
+        draft.define(body, name, value)
     };
     let x = first("box_x", 0, shape.rim_x[0]);
     let y = (pipeline.axis == 2).then(|| first("box_y", 1, shape.rim_y[0]));

@@ -7,7 +7,7 @@ use crate::kernel::lower::Draft;
 use crate::kernel::{Condition, Index, IntVar, Stmt};
 use crate::plan::Launch;
 
-/// What tells a march of boxes which of its blocks read around an end across the march.
+/// Tells blocks that read around an end across the march from all others.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ends {
     /// Cells between what a block reads and the nearest end; negative where it reads around one.
@@ -44,9 +44,7 @@ impl Ends {
                 });
             }
         }
-        let value = room?;
-        let room = draft.int("room");
-        body.push(Stmt::Int { var: room, value });
+        let room = draft.define(body, "room", room?);
         Some(Ends { room })
     }
 
@@ -92,8 +90,6 @@ pub(super) fn source(
     if !draft.context.launch.wrapped[axis] {
         return plane;
     }
-    let from = draft.int("from");
-    let value = draft.context.wrapped(Index::Var(plane), axis);
-    body.push(Stmt::Int { var: from, value });
-    from
+    let from = draft.context.wrapped(Index::Var(plane), axis);
+    draft.define(body, "from", from)
 }

@@ -42,8 +42,7 @@ impl<'a> Loader<'a> {
             - Index::Const(i64::from(pipeline.last_lag() + rings.begin));
         let (mut boxes, mut ends) = (None, None);
         if march.boxes {
-            let var = draft.int("turns");
-            body.push(Stmt::Int { var, value: turns });
+            let var = draft.define(body, "turns", turns);
             turns = Index::Var(var);
             ends = Ends::new(draft, body, march, rings, pipeline.axis);
             let within = (frame, pipeline, var);
