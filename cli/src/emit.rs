@@ -36,7 +36,7 @@ pub(crate) struct EmitArgs {
     #[command(flatten)]
     schedule: ScheduleArgs,
     /// Cells of a run, as one number for all axes or one each: a plan file has a schedule for them, and kernels are those of
-    /// a periodic box with edges of 1, with chunks for the usual card of --arch and parameters as `bench` has them
+    /// a periodic box, with chunks for the usual card of --arch
     #[arg(long, value_name = "N[,N,N]", value_delimiter = ',', num_args = 1)]
     cells: Vec<usize>,
     /// Only this launch of a step, from 0, in place of all

@@ -1,7 +1,6 @@
 //! `direct`: one thread a cell, every point read from global memory through the caches.
 
-use super::{BLOCKS, LaunchKind, Param, Strategy, Tried};
-use crate::schedule::Layout;
+use super::{BLOCKS, LaunchKind, Layout, Param, Strategy, Tried};
 
 /// The strategy.
 pub const STRATEGY: Strategy = Strategy {

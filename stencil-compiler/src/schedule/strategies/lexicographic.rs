@@ -1,7 +1,6 @@
 //! `lexicographic`: threads take cells in the order of x, y, z, a block so many that follow each other.
 
-use super::{BLOCKS, LaunchKind, Param, Strategy, Tried};
-use crate::schedule::Layout;
+use super::{BLOCKS, LaunchKind, Layout, Param, Strategy, Tried};
 
 /// The strategy.
 pub const STRATEGY: Strategy = Strategy {

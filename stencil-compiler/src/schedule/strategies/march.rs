@@ -1,7 +1,6 @@
 //! `march`: tiles march along the slowest axis over a ring of planes in shared memory.
 
-use super::{BLOCKS, CHUNK, COLUMN, LaunchKind, Param, Strategy, Tried};
-use crate::schedule::Layout;
+use super::{BLOCKS, CHUNK, COLUMN, LaunchKind, Layout, Param, Strategy, Tried};
 
 /// The strategy.
 pub const STRATEGY: Strategy = Strategy {

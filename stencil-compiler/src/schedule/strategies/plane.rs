@@ -1,7 +1,6 @@
 //! `plane`: tiles march along the slowest axis, one plane in shared memory, columns in registers.
 
-use super::{BLOCKS, CHUNK, LaunchKind, Param, Strategy, Tried};
-use crate::schedule::Layout;
+use super::{BLOCKS, CHUNK, LaunchKind, Layout, Param, Strategy, Tried};
 
 /// The strategy.
 pub const STRATEGY: Strategy = Strategy {

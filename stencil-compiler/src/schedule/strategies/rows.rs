@@ -1,7 +1,6 @@
 //! `rows`: one row after the other, all its cells in a vector loop. The blocking of CPUs.
 
-use super::{LaunchKind, Strategy};
-use crate::schedule::Layout;
+use super::{LaunchKind, Layout, Strategy};
 
 /// The strategy.
 pub const STRATEGY: Strategy = Strategy {

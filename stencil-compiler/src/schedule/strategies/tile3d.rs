@@ -1,7 +1,6 @@
 //! `tile3d`: boxes of cells with their rim in shared memory, rolling along the slowest axis.
 
-use super::{BLOCKS, LaunchKind, Param, Strategy, Tried};
-use crate::schedule::Layout;
+use super::{BLOCKS, LaunchKind, Layout, Param, Strategy, Tried};
 
 /// The strategy.
 pub const STRATEGY: Strategy = Strategy {
