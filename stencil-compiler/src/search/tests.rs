@@ -421,15 +421,6 @@ fn fields_lie_side_by_side_where_blockings_read_cell_by_cell() {
             "`layout` is given twice",
         ),
         ("fuse 1 fuse 2 kernel direct", "`fuse` is given twice"),
-        (
-            "coefficients literal kernel direct",
-            "kernels receive all coefficients as arguments",
-        ),
-        ("kernel march trim=1", "`trim` is called `prologue`"),
-        (
-            "kernel march refill=1",
-            "`refill` is called `prefetch_point`",
-        ),
     ] {
         let found = text::parse(&format!("schedule {source}")).unwrap_err();
         assert!(found.message.contains(message), "{}", found.message);

@@ -92,7 +92,7 @@ impl Iteration<'_> {
         // Load.
         let prefetch =
             |here: PrefetchPoint, draft: &mut Draft<'_>| self.loader.prefetch(here, draft, number);
-        body.extend(prefetch(PrefetchPoint::BeforeWork, draft));
+        body.extend(prefetch(PrefetchPoint::Before, draft));
         // Wait.
         self.loader.wait(&mut body, number);
         // Compute and store.
@@ -112,19 +112,19 @@ impl Iteration<'_> {
         let is_warm = warm.clone().map(|warm| Condition::at_least(number, warm));
         for branch in branches(draft, pipeline, computed, (plane, self.frame, is_warm))? {
             let Branch { computed, when } = branch;
-            let amid = prefetch(PrefetchPoint::AmidWork, draft);
+            let amid = prefetch(PrefetchPoint::Amid, draft);
             let work = self.work(planes, (&early, &rims), computed, amid);
             body.extend(when.run(draft, work));
         }
         if let Some(warm) = warm {
-            let mut work = prefetch(PrefetchPoint::AmidWork, draft);
+            let mut work = prefetch(PrefetchPoint::Amid, draft);
             work.push(self.done());
             body.push(Stmt::If {
                 conditions: vec![Condition::below(number, warm)],
                 body: work,
             });
         }
-        body.extend(prefetch(PrefetchPoint::AfterWork, draft));
+        body.extend(prefetch(PrefetchPoint::After, draft));
         planes.shift_columns(&mut body);
         if planes.is_staged() && !self.march.split {
             body.push(Stmt::Sync);

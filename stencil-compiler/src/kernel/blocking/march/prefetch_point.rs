@@ -9,20 +9,20 @@ use crate::schedule::strategies::march::{BARRIER, PREFETCH_POINT};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PrefetchPoint {
     /// Before the iteration waits for its own planes.
-    BeforeWork,
+    Before,
     /// After the wait for values that other warps share, which is the same wait.
-    AmidWork,
+    Amid,
     /// After the work: most warps have then done the iteration before.
-    AfterWork,
+    After,
 }
 
 impl PrefetchPoint {
     /// Reads the parameter; `split` is the barrier around shared functions.
     pub(super) fn new(context: &Context<'_>, split: bool) -> Result<Self, Refusal> {
         match (context.switch(&PREFETCH_POINT)?, split) {
-            (false, false) => Ok(PrefetchPoint::BeforeWork),
-            (false, true) => Ok(PrefetchPoint::AmidWork),
-            (true, false) => Ok(PrefetchPoint::AfterWork),
+            (false, false) => Ok(PrefetchPoint::Before),
+            (false, true) => Ok(PrefetchPoint::Amid),
+            (true, false) => Ok(PrefetchPoint::After),
             (true, true) => {
                 let [point, barrier] = [PREFETCH_POINT.name, BARRIER.name];
                 let message = format!(
