@@ -47,19 +47,16 @@ fn cuda_of_numbered_cells() {
     );
 }
 
-/// Values of a cell that lie side by side: each access counts them, and no two cells are written at once.
+/// Values of a cell that lie side by side: each access counts them.
 #[test]
 fn cuda_of_values_that_lie_apart() {
     let mut kernel = heat(LaunchKind::Blocks);
     let together = f32_text(&kernel);
-    let place = |of| {
-        Some(Place {
-            at: 1,
-            of,
-            ..Place::alone(0)
-        })
-    };
-    kernel.buffers[0].beside = place(5);
+    kernel.buffers[0].beside = Some(Place {
+        at: 1,
+        of: 5,
+        ..Place::alone(0)
+    });
     let text = f32_text(&kernel);
     let read = format!("{}[", kernel.buffers[0].name);
     let accesses = |text: &str| -> Vec<String> {
