@@ -11,10 +11,10 @@ use stencil_compiler::compile::{self, Compiled};
 use stencil_compiler::diag::counted;
 use stencil_compiler::emit::{self, EmitError, Places, Source};
 use stencil_compiler::kernel::{self, Kernel};
-use stencil_compiler::schedule::{Coefficients, LaunchKind};
+use stencil_compiler::schedule::LaunchKind;
 use stencil_compiler::search::advice::advised;
 use stencil_compiler::{algorithm, model, plan, schedule};
-use stencil_report::{Failure, smooth};
+use stencil_report::Failure;
 use stencil_runtime::backend::cuda::nvrtc::{Nvrtc, Resources};
 use stencil_runtime::backend::cuda::{check_needs, usual_device};
 
@@ -36,7 +36,7 @@ pub(crate) struct EmitArgs {
     #[command(flatten)]
     schedule: ScheduleArgs,
     /// Cells of a run, as one number for all axes or one each: a plan file has a schedule for them, and kernels are those of
-    /// a periodic box with edges of 1, with chunks for the usual card of --arch and parameters as `bench` has them
+    /// a periodic box, with chunks for the usual card of --arch
     #[arg(long, value_name = "N[,N,N]", value_delimiter = ',', num_args = 1)]
     cells: Vec<usize>,
     /// Only this launch of a step, from 0, in place of all
@@ -120,7 +120,6 @@ fn scheduled(
     };
     let compiled = advised(algorithm, &schedule, &target)
         .map_err(|error| Failure::new(format!("error: schedule `{wanted}` is illegal: {error}")))?;
-    let compiled = of_run(args, compiled, cells, notes)?;
     let text = match args.target {
         Target::Plan => plan::text::print(&compiled.plan),
         Target::Kernel => joined(&chosen(args, &compiled)?, |kernel| {
@@ -148,30 +147,6 @@ fn scheduled(
         Target::Model | Target::Algorithm | Target::Schedule => String::new(),
     };
     deliver(args, text.as_bytes(), out)
-}
-
-/// The kernels with the coefficients that a run on these cells has. Without a run coefficients are parameters, which is said.
-fn of_run(
-    args: &EmitArgs,
-    compiled: Compiled,
-    cells: Option<[usize; 3]>,
-    notes: &mut dyn Write,
-) -> Result<Compiled, Failure> {
-    let Some(cells) = cells else {
-        let of_card = matches!(args.target, Target::Kernel | Target::Cuda | Target::Cubin);
-        let of_card = of_card
-            && compiled
-                .kernels
-                .iter()
-                .any(|k| k.launch.kind == LaunchKind::Blocks);
-        if of_card && compiled.plan.coefficients == Coefficients::Literal {
-            let note = "note: a run has the values of coefficients, which are parameters here; --cells makes them literals\n";
-            output::write(notes, note.as_bytes())?;
-        }
-        return Ok(compiled);
-    };
-    let constants = smooth::constants(&compiled.problem, args.schedule.precision.get(), cells);
-    Ok(compiled.of_run(&constants))
 }
 
 /// The kernel that `--launch` names, or all.

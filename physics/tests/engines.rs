@@ -4,7 +4,6 @@
 use physics::systems::{Acoustics, ElasticWave, Heat, IsothermalNs};
 use stencil_runtime::compiler::algorithm::Role;
 use stencil_runtime::compiler::algorithm::interp::Oracle;
-use stencil_runtime::compiler::schedule::Coefficients;
 use stencil_runtime::problem::Change;
 use stencil_runtime::{Engine, Error, Instructions, Number, Simulation, SystemDef, ToSystem};
 
@@ -197,17 +196,6 @@ fn stored_derivatives_of_a_composed_scheme() {
     assert!(composed.schedule().kernels.len() > 1, "div u is stored");
     all_ways_agree::<f64>(&composed, CELLS, &["rows", "decomposed"]);
     all_ways_agree::<f32>(&composed, [5, 4, 3], &["decomposed"]);
-}
-
-/// A program that was compiled before the run has its numbers from outside.
-#[test]
-fn compiled_programs_serve_schedules_with_literals() {
-    let system = IsothermalNs.to_system().unwrap();
-    let mut schedule = system.schedule().clone();
-    schedule.coefficients = Coefficients::Literal;
-    let builder = Simulation::<f64>::builder(&system).cells([9, 8, 7]).dt(DT);
-    let builder = builder.engine(Engine::Compiled).schedule(schedule);
-    assert_eq!(builder.build().unwrap().engine(), Engine::Compiled);
 }
 
 #[test]

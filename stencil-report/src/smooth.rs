@@ -1,9 +1,8 @@
 //! Any system with smooth values on a periodic mesh, for measurements. A fixed time step is so small that
 //! the values hardly change: they stay finite in any system, and the speed does not depend on them.
 
-use stencil_compiler::algorithm::{Algorithm, Constants, Role};
+use stencil_compiler::algorithm::Role;
 use stencil_compiler::catalogue::Rank;
-use stencil_compiler::expr::real::Precision;
 use stencil_compiler::model::Field;
 use stencil_runtime::{Builder, Error, Number, Simulation, Source, SystemDef};
 
@@ -73,11 +72,4 @@ pub fn along_axes(system: &SystemDef, given: &[usize], usual: usize) -> [usize; 
         (true, [n]) => *n,
         (true, _) => given.get(axis).copied().unwrap_or(1),
     })
-}
-
-/// Returns what does not change in a run on so many cells of a box with edges of 1, with parameters as [`run`] has them.
-pub fn constants(algorithm: &Algorithm, precision: Precision, cells: [usize; 3]) -> Constants {
-    let params = algorithm.params.iter().map(|p| p.default.unwrap_or(1.0));
-    let params: Vec<f64> = params.collect();
-    algorithm.constants(precision, &params, cells.map(|n| 1.0 / n as f64))
 }

@@ -73,9 +73,6 @@ impl<'a, T: Real> Machine<'a, T> {
                 &vec![T::from_f64(0.0); case.cells.iter().product()],
             );
         }
-        let constants = compiled
-            .problem
-            .constants(T::PRECISION, &case.params, case.spacing);
         let steps = match layout.devices {
             1 => plan.steps.clone(),
             _ => plan.among_devices().expect("a plan of one device").steps,
@@ -84,7 +81,7 @@ impl<'a, T: Real> Machine<'a, T> {
             compiled,
             steps,
             under_way: BTreeMap::new(),
-            kernels: compiled.clone().of_run(&constants).kernels,
+            kernels: compiled.kernels.clone(),
             memory,
             places: plan.places(),
             case: case.clone(),

@@ -36,37 +36,6 @@ fn emit_and_note(line: &str) -> Result<(String, String), String> {
 }
 
 #[test]
-fn coefficients_are_literals_where_the_mesh_is_known() {
-    let file =
-        std::env::temp_dir().join(format!("stencil-literal-{}.schedule", std::process::id()));
-    fs::write(&file, "schedule\ncoefficients literal\nkernel direct\n").unwrap();
-    let of = |more: &str| {
-        let line = format!(
-            "--target cuda --launch 0 --no-marks --schedule {} {more}",
-            file.display()
-        );
-        emit_and_note(&line)
-    };
-    let (unknown, known) = (of("").unwrap(), of("--cells 8").unwrap());
-    let wrong = of("--cells 8,8").unwrap_err();
-    fs::remove_file(&file).unwrap();
-    assert!(unknown.0.contains("c.c0") && unknown.1.contains("--cells makes them literals"));
-    // 1.5 * 8^2 of a central difference of order 6; the time step may be any.
-    assert!(
-        known.0.contains("9.6e1f") && known.0.contains("c.beta_dt_1"),
-        "{}",
-        known.0
-    );
-    assert!(!known.0.contains("c.c0") && known.1.is_empty());
-    assert!(wrong.contains("--cells takes one number"), "{wrong}");
-    assert!(
-        emit("--target cuda --schedule direct --cells 8")
-            .unwrap()
-            .contains("c.c0")
-    );
-}
-
-#[test]
 fn kernels_are_those_of_a_periodic_mesh_where_it_is_known() {
     let plan = |more: &str| emit(&format!("--target plan --schedule carried {more}")).unwrap();
     let chunk = |text: &str| {

@@ -44,9 +44,6 @@ pub struct UniformId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StateId(pub u32);
 
-/// Values of uniforms that do not change in a run, in `f64`, by name.
-pub type Constants = BTreeMap<String, f64>;
-
 /// The discrete problem of one time step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Algorithm {
@@ -266,20 +263,6 @@ impl Algorithm {
             UniformAtom::Epsilon => precision.epsilon(),
         };
         self.uniforms.iter().map(|u| u.value.eval(atom)).collect()
-    }
-
-    /// Values of the uniforms that do not change in a run, neither from step to step nor from substep to substep.
-    pub fn constants(&self, precision: Precision, params: &[f64], spacing: [f64; 3]) -> Constants {
-        let stays = |atom: &UniformAtom| match atom {
-            UniformAtom::Param(_) | UniformAtom::Spacing(_) | UniformAtom::Epsilon => true,
-            UniformAtom::Dt | UniformAtom::Time => false,
-        };
-        // Constants contain neither step nor time, so any values of these do.
-        let values = self.uniform_values(precision, params, spacing, (0.0, 0.0));
-        let all = self.uniforms.iter().zip(values);
-        let constant = all.filter(|(uniform, _)| uniform.value.atoms().all(stays));
-        let named = constant.map(|(uniform, value)| (uniform.name.clone(), value));
-        named.collect()
     }
 
     /// Does any uniform change from substep to substep?

@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 use super::footprint::{footprint, points, radius};
 use super::{Algorithm, Def, text};
 use crate::diag::{Place, Span};
-use crate::expr::real::Precision;
 
 /// Heat conduction with a Laplacian of order 6, low-storage Runge-Kutta; the first substep has no
 /// accumulator term.
@@ -403,22 +402,4 @@ fn diagonal_mixed_derivatives_read_55_points() {
     assert_eq!(alg.check(), Ok(()));
     let all = footprint(&alg, &[alg.find("f_1").expect("defined")], &BTreeSet::new());
     assert_eq!((points(&all), radius(&all)), (55, [3, 3, 3]));
-}
-
-#[test]
-fn uniforms_without_a_step_in_them_are_constants() {
-    let heat = text::parse(HEAT).unwrap();
-    let (params, spacing) = ([0.3, 1.0], [0.1, 0.2, 0.4]);
-    let all = heat.uniform_values(Precision::F64, &params, spacing, (0.01, 7.0));
-    let named = heat.uniforms.iter().map(|u| u.name.clone()).zip(all);
-    let others: super::Constants = named.filter(|(name, _)| name != "h").collect();
-    assert_eq!(others.len(), heat.uniforms.len() - 1);
-    assert_eq!(heat.constants(Precision::F64, &params, spacing), others);
-    let later = HEAT.replace("uniform beta = 0.25", "uniform beta = t");
-    let later = text::parse(&later).unwrap();
-    assert!(
-        !later
-            .constants(Precision::F64, &params, spacing)
-            .contains_key("beta")
-    );
 }

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::algorithm::{Algorithm, Constants};
+use crate::algorithm::Algorithm;
 use crate::kernel::{self, Kernel};
 use crate::plan::{self, FitTo, Plan, crossable};
 use crate::schedule::{Blame, Refusal, Schedule};
@@ -57,17 +57,6 @@ pub struct Compiled {
     pub plan: Plan,
     /// Kernels in the order of [`Plan::launches`].
     pub kernels: Vec<Kernel>,
-}
-
-impl Compiled {
-    /// Folds the constants of a run into the kernels: see [`Kernel::of_run`].
-    pub fn of_run(mut self, constants: &Constants) -> Self {
-        let coefficients = self.plan.coefficients;
-        let kernels = self.kernels.into_iter();
-        let of_run = kernels.map(|kernel| kernel.of_run(coefficients, constants));
-        self.kernels = of_run.collect();
-        self
-    }
 }
 
 /// Plans and lowers a schedule for a target; checks every stage on the way.

@@ -141,7 +141,6 @@ mod tests {
         let plan = Plan {
             time_steps: 1,
             layout: crate::schedule::Layout::Soa,
-            coefficients: crate::schedule::Coefficients::Parameter,
             buffers: Vec::new(),
             launches: Vec::new(),
             steps: vec![step([1; 3]), step([1, 0, 0])],

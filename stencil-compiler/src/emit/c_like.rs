@@ -4,16 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::dialect::{Dialect, Uses, literal, real, suffix};
 use super::index::{self, Places};
-use super::infix::{self, PRIMARY, SUM, Spelling, parenthesized};
+use super::infix::{self, PRIMARY, SUM, Spelling};
+use super::layouts::{self, Cells};
 use super::names::Names;
 use super::nest::{Nested, Tree, count_assignments, nest};
-use super::surfaces::{self, Cells};
 use super::{EmitError, Patches, Source, comment_lines, functions, get, head};
 use crate::expr::Op;
 use crate::expr::real::Precision;
-use crate::kernel::{
-    BarrierId, Buffer, BufferId, CellVar, Condition, Index, IntVar, Kernel, Operand, Relation, Stmt,
-};
+use crate::kernel::{BarrierId, Condition, Index, IntVar, Kernel, Operand, Relation, Stmt};
 use crate::schedule::LaunchKind;
 
 /// Names of the indices of the thread.
@@ -42,7 +40,7 @@ pub(super) fn emit(
     }
     let functions = functions::names();
     let reserved: Vec<&str> = functions.iter().map(String::as_str).collect();
-    let own = head::reserved(patches, surfaces::has_any(kernel));
+    let own = head::reserved(patches, layouts::has_any(kernel));
     let names = Names::new(kernel, dialect.keywords(), &[&own[..], &reserved].concat())?;
     let mut printer = Printer::new(kernel, &names, precision, patches, dialect);
     printer.list(&nest(kernel))?;
@@ -232,20 +230,7 @@ impl<'a> Printer<'a> {
                 values,
                 ..
             } => {
-                if self.is_surface(*buffer) {
-                    return self.write_surface(*buffer, (*cell, *offset), values);
-                }
-                let [x, y, z] = *offset;
-                let name = get(&self.names.buffers, buffer.0, "buffer")?;
-                let at = |printer: &Self, n| printer.at(*buffer, *cell, [x + n, y, z]);
-                // Values that lie apart are written one by one.
-                let step = match self.cell_stride(*buffer) {
-                    1 => values.len().max(1),
-                    _ => 1,
-                };
-                for (first, part) in (0..).step_by(step).zip(values.chunks(step)) {
-                    self.write(name, part, |printer, n| at(printer, first + n))?;
-                }
+                self.store(*buffer, (*cell, *offset), values)?;
             }
             Nested::Block(
                 Stmt::For {
@@ -286,14 +271,7 @@ impl<'a> Printer<'a> {
                 buffer,
                 cell,
                 offset,
-            } => {
-                if self.is_surface(*buffer) {
-                    return self.read_surface(reg.0, *buffer, (*cell, *offset));
-                }
-                let at = self.at(*buffer, *cell, *offset)?;
-                let buffer = get(&self.names.buffers, buffer.0, "buffer")?;
-                self.define(reg.0, &format!("{buffer}[{at}]"))?;
-            }
+            } => self.load(reg.0, *buffer, (*cell, *offset))?,
             Stmt::LoadShared {
                 regs,
                 array,
@@ -447,21 +425,6 @@ impl<'a> Printer<'a> {
         };
         self.line(&format!("{kind}{name} = {value};"));
         Ok(())
-    }
-
-    /// Values of a buffer from one cell to the next.
-    fn cell_stride(&self, buffer: BufferId) -> usize {
-        let buffer = self.kernel.buffers.get(buffer.0 as usize);
-        buffer.map_or(1, Buffer::cell_stride)
-    }
-
-    fn at(&self, buffer: BufferId, cell: CellVar, offset: [i32; 3]) -> Result<String, EmitError> {
-        let cell = get(&self.names.cells, cell.0, "cell")?;
-        let at = index::shifted(cell, offset);
-        Ok(match self.cell_stride(buffer) {
-            1 => at,
-            stride => format!("{} * {stride}", parenthesized(at, offset != [0; 3])),
-        })
     }
 
     fn barrier(&mut self, barrier: BarrierId, slot: &Index) -> Result<String, EmitError> {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::c_like::{BLOCKS, Printer, THREADS};
 use super::dialect::Uses;
 use super::functions;
-use super::{EmitError, Patches, comment_lines, surfaces};
+use super::{EmitError, Patches, comment_lines, layouts};
 use crate::kernel::WARP;
 
 /// Names that every text of this kind uses for itself.
@@ -56,7 +56,7 @@ pub(super) fn reserved(patches: Patches, has_surfaces: bool) -> Vec<&'static str
         names.extend(RESERVED_BY_PATCHES);
     }
     if has_surfaces {
-        names.extend(surfaces::RESERVED);
+        names.extend(layouts::RESERVED);
     }
     names
 }
@@ -142,12 +142,12 @@ impl Printer<'_> {
             );
         }
         parameters.extend(self.names.maps.values().map(|name| self.dialect.map(name)));
-        let has_surfaces = surfaces::has_any(self.kernel);
+        let has_surfaces = layouts::has_any(self.kernel);
         if has_surfaces || !self.names.maps.is_empty() {
             parameters.push("const int first0, const int first1, const int first2".to_string());
         }
         if has_surfaces && patches == Patches::Many {
-            parameters.push(surfaces::OF_PATCHES.to_string());
+            parameters.push(layouts::OF_PATCHES.to_string());
         }
         *out += &format!(
             "{} {}(\n    {}) {{\n",
@@ -165,7 +165,7 @@ impl Printer<'_> {
             return [0, 1, 2].map(|axis| self.dialect.block(axis));
         }
         *out += &format!("  const unsigned block = {};\n", self.dialect.block(0));
-        let has_surfaces = surfaces::has_any(self.kernel);
+        let has_surfaces = layouts::has_any(self.kernel);
         *out += "  const int number = listed[block / (blocks0 * blocks1 * blocks2)];\n";
         *out += "  const long long patch = number * stride;\n";
         for (buffer, name) in self.kernel.buffers.iter().zip(&self.names.buffers) {
@@ -174,7 +174,7 @@ impl Printer<'_> {
             }
         }
         if has_surfaces {
-            *out += surfaces::FROM;
+            *out += layouts::FROM;
         }
         [
             "begin0 + block % blocks0",

@@ -16,13 +16,13 @@ mod functions;
 mod head;
 mod index;
 mod infix;
+mod layouts;
 mod marks;
 mod names;
 mod nest;
 mod pointwise;
 mod rows;
 mod rust;
-mod surfaces;
 #[cfg(test)]
 mod tests;
 mod vectors;

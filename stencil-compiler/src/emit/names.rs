@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::surfaces::Cells;
+use super::layouts::Cells;
 use super::{EmitError, get};
 use crate::kernel::{BufferId, CellVar, Kernel};
 

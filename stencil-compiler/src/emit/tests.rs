@@ -1,7 +1,6 @@
 //! Emitted texts, and refused kernels.
 
 mod fixtures;
-mod literals;
 mod march;
 mod surfaces;
 mod texts;

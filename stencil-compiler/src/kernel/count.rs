@@ -4,13 +4,10 @@ use std::collections::BTreeSet;
 
 use super::branches::usual;
 use super::lanes::Lanes;
-use super::{BufferId, Condition, Index, Kernel, Operand, Reg, Relation, Stmt, WARP, chain};
+use super::{Condition, Index, Kernel, Operand, Reg, Relation, Stmt, WARP, chain};
 use crate::expr::Op;
 
-/// Bytes of a line of the first cache.
-const LINE: usize = 128;
-
-/// Work of one thread: in an iteration of the main loop, or in all if there is no loop.
+/// Work of one thread: in an iteration of the main loop, or in all where there is no loop.
 ///
 /// Statements under a condition count in full, except for operations that few threads do for all, on the rim of a tile:
 /// these count for the part of the warps that do them. Of branches that exclude each other the one with most work
@@ -146,14 +143,12 @@ impl Counter<'_> {
                 Stmt::Set { .. } => counts.moves += times,
                 Stmt::Load { buffer, .. } => {
                     counts.loads += times;
-                    counts.rounds += times * self.more_lines(*buffer);
-                    counts.texels += times * self.texel(*buffer);
+                    self.kernel.count_layout(*buffer, times, counts);
                 }
                 Stmt::Store { buffer, values, .. } => {
                     counts.stores += times;
-                    let count = times * values.len() as u64;
-                    counts.rounds += count * self.more_lines(*buffer);
-                    counts.texels += count * self.texel(*buffer);
+                    let values = times * values.len() as u64;
+                    self.kernel.count_layout(*buffer, values, counts);
                 }
                 Stmt::LoadShared { regs, base, .. } => {
                     counts.shared_words += times * regs.len() as u64;
@@ -194,23 +189,6 @@ impl Counter<'_> {
                 Stmt::Sync => counts.syncs += times,
             }
         }
-    }
-
-    /// Lines of the cache that a warp touches for a value each of a buffer, beyond those of consecutive values: one
-    /// line is looked up in a round.
-    fn more_lines(&self, buffer: BufferId) -> u64 {
-        let buffer = self.kernel.buffers.get(buffer.0 as usize);
-        let lines = |stride: usize| {
-            let bytes = WARP as usize * stride * self.kernel.value_bytes;
-            bytes.div_ceil(LINE).min(WARP as usize) as u64
-        };
-        buffer.map_or(0, |buffer| lines(buffer.cell_stride()) - lines(1))
-    }
-
-    /// One for a surface, whose values pass through the texture units.
-    fn texel(&self, buffer: BufferId) -> u64 {
-        let buffer = self.kernel.buffers.get(buffer.0 as usize);
-        u64::from(buffer.is_some_and(|buffer| buffer.surface))
     }
 
     /// The number of threads, in whole warps, and the number of those that run the body of a condition, if it is work

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::{
     Buffer, BufferId, CellVar, Index, IntVar, Kernel, Launch as Shape, Mode, Multiprocessor, Reg,
-    blocking,
+    Stmt, blocking,
 };
 use crate::algorithm::{Access, Algorithm, FnId, Offset, UniformId};
 use crate::plan::{Launch, Place, Plan};
-use crate::schedule::strategies::{self, BLOCKS, Strategy};
-use crate::schedule::{Blame, LaunchKind, Layout, Placement, Refusal};
+use crate::schedule::strategies::{self, BLOCKS, Param};
+use crate::schedule::{LaunchKind, Placement, Refusal};
 
 /// The input of a blocking strategy.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +41,7 @@ pub fn lower(
     };
     let strategy = strategies::find(&launch.blocking.strategy)?;
     strategy.check_params(&launch.blocking)?;
+    strategy.check_layout(plan.layout)?;
     let context = Context {
         algorithm,
         plan,
@@ -49,7 +50,6 @@ pub fn lower(
         multiprocessor,
     };
     let kernel = blocking::lower(strategy, &context)?;
-    refuse_layout(strategy, &kernel, plan.layout)?;
     check_boxes(&kernel, plan)?;
     let (blocks, shared) = (
         kernel.launch.blocks_per_unit as usize,
@@ -83,26 +83,6 @@ fn check_boxes(kernel: &Kernel, plan: &Plan) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Rows and copies are of values that follow each other.
-fn refuse_layout(strategy: &Strategy, kernel: &Kernel, layout: Layout) -> Result<(), Refusal> {
-    let Some(buffer) = kernel.contiguous().find(|buffer| !buffer.in_rows()) else {
-        return Ok(());
-    };
-    let why = match buffer.surface {
-        true => "it is a surface, which has no rows in memory",
-        false => "the values of other arrays lie between",
-    };
-    Err(Refusal {
-        blame: Blame::Layout,
-        message: format!(
-            "`{}` takes rows of `{}` at once, but with `layout {}` {why}; use a blocking that reads cell by cell",
-            strategy.name,
-            buffer.name,
-            layout.word()
-        ),
-    })
-}
-
 impl<'a> Context<'a> {
     /// Outputs of the launch: the buffer's name and the grid function.
     pub(super) fn outputs(&self) -> Result<Vec<(String, FnId)>, Refusal> {
@@ -123,7 +103,19 @@ impl<'a> Context<'a> {
         strategies::find(&blocking.strategy).map_or(0, |strategy| strategy.param(blocking, name))
     }
 
-    /// The cell that a kernel reads along an axis: at the other end, if the launch wraps that axis.
+    /// A parameter of the blocking that is 0 or 1.
+    pub(super) fn switch(&self, param: &Param) -> Result<bool, Refusal> {
+        let name = param.name;
+        match self.param(name) {
+            value @ (0 | 1) => Ok(value == 1),
+            value => {
+                let message = format!("`{name}={value}`: there are 0 and 1");
+                Err(Refusal::params(&[name], message))
+            }
+        }
+    }
+
+    /// Returns the index at which a kernel reads a cell along an axis: around the ends, if the launch wraps that axis.
     pub(super) fn wrapped(&self, at: Index, axis: usize) -> Index {
         match self.launch.wrapped[axis] {
             true => Index::Wrap(Box::new(at), axis),
@@ -294,6 +286,13 @@ impl<'a> Draft<'a> {
         IntVar(self.kernel.ints.len() as u32 - 1)
     }
 
+    /// An integer variable with this value.
+    pub(super) fn define(&mut self, body: &mut Vec<Stmt>, name: &str, value: Index) -> IntVar {
+        let var = self.int(name);
+        body.push(Stmt::Int { var, value });
+        var
+    }
+
     pub(super) fn cell(&mut self, name: &str) -> CellVar {
         let name = self.unique(name);
         self.kernel.cells.push(name);
@@ -375,7 +374,7 @@ mod tests {
     use super::*;
     use crate::algorithm::text::parse;
     use crate::plan::{Step, plan};
-    use crate::schedule::text;
+    use crate::schedule::{Blame, text};
 
     const PAIR: &str = "algorithm Pair 3d scheme \"pair\"
 state a field
@@ -415,10 +414,8 @@ substep { a = a_1, b = b_1 }";
                 plan.steps.extend(vec![swap; times]);
             });
         }
-        // They lie the other way round, side by side, in surfaces, or one is missing.
+        // They lie the other way round, or one is missing.
         refused(&|plan| plan.buffers.reverse());
-        refused(&|plan| plan.layout = Layout::Aos);
-        refused(&|plan| plan.layout = Layout::Surface);
         refused(&|plan| plan.buffers.retain(|buffer| buffer.name != "b"));
     }
 }

@@ -21,7 +21,7 @@ mod index;
 pub mod interp;
 mod iteration;
 mod lanes;
-mod literals;
+mod layout;
 pub mod lower;
 mod moves;
 mod multiprocessor;
@@ -32,7 +32,6 @@ pub mod rim;
 mod shape;
 mod split;
 pub mod text;
-mod trim;
 mod values;
 
 pub use multiprocessor::Multiprocessor;
@@ -115,18 +114,6 @@ pub struct Buffer {
     /// Is it a surface? It has no addresses: cells are read and written one by one, by their places along the axes.
     /// Values that a launch has written to it may not be read before the launch has ended.
     pub surface: bool,
-}
-
-impl Buffer {
-    /// Values from one cell to the next.
-    pub fn cell_stride(&self) -> usize {
-        self.beside.map_or(1, |place| place.of)
-    }
-
-    /// Do its values follow each other in memory along x?
-    pub fn in_rows(&self) -> bool {
-        self.cell_stride() == 1 && !self.surface
-    }
 }
 
 /// The use that a kernel makes of a buffer.

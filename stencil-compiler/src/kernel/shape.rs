@@ -1,9 +1,8 @@
 //! The outside of a kernel: its blocks, its shared memory, and the buffers that it copies.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::{BOX_ALIGNMENT, Buffer, BufferId, Kernel, Launch, Stmt};
-use crate::schedule::LaunchKind;
+use super::{BOX_ALIGNMENT, BufferId, Kernel, Launch, Stmt};
 
 impl Kernel {
     /// Blocks along x, y, z for a patch of `cells` interior cells.
@@ -18,28 +17,6 @@ impl Kernel {
             return [along(region.iter().product(), tile[0]), 1, 1];
         }
         [0, 1, 2].map(|axis| along(region[axis], tile[axis]))
-    }
-
-    /// Buffers whose values must follow each other along x: those of kernels over rows, and those that are copied.
-    pub fn contiguous(&self) -> impl Iterator<Item = &Buffer> {
-        fn find(body: &[Stmt], copied: &mut BTreeSet<BufferId>) {
-            for stmt in body {
-                match stmt {
-                    Stmt::Copy { buffer, .. } => {
-                        copied.insert(*buffer);
-                    }
-                    Stmt::CopyBox { buffers, .. } => copied.extend(buffers),
-                    Stmt::For { body, .. } | Stmt::If { body, .. } => find(body, copied),
-                    _ => {}
-                }
-            }
-        }
-        let mut copied = BTreeSet::new();
-        find(&self.body, &mut copied);
-        let rows = self.launch.kind == LaunchKind::Rows;
-        let is = move |at: usize| rows || copied.contains(&BufferId(at as u32));
-        let all = self.buffers.iter().enumerate();
-        all.filter(move |(at, _)| is(*at)).map(|(_, buffer)| buffer)
     }
 
     /// Buffers that boxes are copied from, those of a box together, and the extent of these boxes.

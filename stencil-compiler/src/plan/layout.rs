@@ -102,15 +102,11 @@ impl Plan {
         series
     }
 
-    /// Are two arrays, each by itself, as far apart whenever a launch finds them?
+    /// Are two arrays of `layout soa` as far apart whenever a launch finds them?
     fn are_together(&self, places: &[Place], pair: [usize; 2]) -> bool {
         let [Some(a), Some(b)] = pair.map(|at| self.buffers.get(at)) else {
             return false;
         };
-        let is_alone = |at: usize| places[at].of == 1 && !places[at].surface;
-        if !pair.into_iter().all(is_alone) {
-            return false;
-        }
         let changes = |role| matches!(role, BufferRole::Field | BufferRole::NewField);
         if !changes(a.role) && !changes(b.role) {
             return true;
@@ -152,7 +148,6 @@ mod tests {
 
     use super::*;
     use crate::plan::Buffer;
-    use crate::schedule::Coefficients;
 
     fn plan(layout: Layout) -> Plan {
         let buffer = |name: &str, role, within: Option<&str>| Buffer {
@@ -164,7 +159,6 @@ mod tests {
         Plan {
             time_steps: 1,
             layout,
-            coefficients: Coefficients::default(),
             buffers: vec![
                 buffer("a", BufferRole::Field, None),
                 buffer("a_new", BufferRole::NewField, None),
@@ -226,7 +220,6 @@ mod tests {
         let swap = |fields: &[&str]| Step::Swap {
             fields: fields.iter().map(|name| name.to_string()).collect(),
         };
-        let all: Vec<usize> = (0..plan.buffers.len()).collect();
         let of = |plan: &Plan, some: &[usize]| plan.series(some);
         plan.steps = vec![swap(&["a", "b", "c", "d"])];
         assert_eq!(of(&plan, &[4, 2, 0]), [vec![0, 2], vec![4]]);
@@ -239,13 +232,6 @@ mod tests {
         plan.steps = vec![swap(&["a", "c", "d"]), swap(&["b", "c", "d"])];
         assert_eq!(of(&plan, &[0, 2, 4, 5]), [vec![0], vec![2], vec![4, 5]]);
         plan.steps = Vec::new();
-        plan.layout = Layout::Aos;
-        assert!(plan.series(&all).iter().all(|series| {
-            let places = plan.places();
-            series.len() == 1 || series.iter().all(|at| places[*at].of == 1)
-        }));
-        plan.layout = Layout::Surface;
-        assert_eq!(of(&plan, &[0, 2]), [[0], [2]]);
     }
 
     #[test]

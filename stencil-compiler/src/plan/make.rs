@@ -47,7 +47,6 @@ pub fn plan(
         plan: Plan {
             time_steps,
             layout: schedule.layout,
-            coefficients: schedule.coefficients,
             buffers: Vec::new(),
             launches: Vec::new(),
             steps: vec![Step::Uniforms],

@@ -5,7 +5,7 @@
 //! value of a field, which a launch reads in the cell that it writes; no launch reads ghost cells that are on their way
 //! from another device; there is no thread and no vendor.
 
-use crate::schedule::{Blocking, Coefficients, Layout, Placement};
+use crate::schedule::{Blocking, Layout, Placement};
 
 pub mod check;
 mod devices;
@@ -29,8 +29,6 @@ pub struct Plan {
     pub time_steps: usize,
     /// How the arrays lie in memory.
     pub layout: Layout,
-    /// The source of uniforms that do not change in a run.
-    pub coefficients: Coefficients,
     /// Arrays.
     pub buffers: Vec<Buffer>,
     /// Launches in order of first execution.

@@ -3,7 +3,6 @@
 use super::{Plan, Region, Step, plan, text};
 use crate::algorithm::text::parse;
 use crate::schedule;
-use crate::schedule::Coefficients;
 
 /// Each function reads the one before at two cells, and its own at the end.
 const CHAIN: &str = "algorithm Chain 1d scheme \"chain\"
@@ -190,26 +189,10 @@ fn what_is_needed_in_its_own_cell_only_comes_from_the_same_kernel() {
 }
 
 #[test]
-fn a_plan_says_where_coefficients_are() {
-    let plan = planned("coefficients literal", 1);
-    assert_eq!(plan.coefficients, Coefficients::Literal);
-    let printed = text::print(&plan);
-    assert!(printed.contains("\ncoefficients literal\n"), "{printed}");
-    assert_eq!(text::parse(&printed), Ok(plan));
-    let usual = planned("", 1);
-    assert_eq!(usual.coefficients, Coefficients::Parameter);
-    assert!(!text::print(&usual).contains("coefficients"));
-}
-
-#[test]
 fn what_a_plan_has_once_is_given_once() {
     for (source, message) in [
         ("plan layout soa layout aos", "`layout` is given twice"),
         ("plan steps 1 steps 2", "`steps` is given twice"),
-        (
-            "plan coefficients literal coefficients literal",
-            "`coefficients` is given twice",
-        ),
     ] {
         assert_eq!(text::parse(source).unwrap_err().message, message);
     }

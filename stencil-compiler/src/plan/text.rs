@@ -3,11 +3,10 @@
 use std::fmt::Write as _;
 
 use super::{Buffer, BufferRole, Launch, Phase, Plan, Region, Step};
+use crate::schedule::Layout;
 use crate::schedule::text::{
-    of_all_kernels, parse_blocking, parse_coefficients, parse_layout, parse_placement,
-    placement_words, print_blocking,
+    layout_line, parse_blocking, parse_layout, parse_placement, placement_words, print_blocking,
 };
-use crate::schedule::{Coefficients, Layout};
 use crate::syntax::{Lexer, TextError, Token};
 
 const ROLES: &[(BufferRole, &str)] = &[
@@ -41,7 +40,7 @@ pub fn print(plan: &Plan) -> String {
     if plan.time_steps != 1 {
         let _ = writeln!(out, "steps {}", plan.time_steps);
     }
-    for line in of_all_kernels(plan.layout, plan.coefficients) {
+    if let Some(line) = layout_line(plan.layout) {
         let _ = writeln!(out, "{line}");
     }
     for buffer in &plan.buffers {
@@ -120,26 +119,19 @@ pub fn parse(text: &str) -> Result<Plan, TextError> {
     let mut plan = Plan {
         time_steps: 1,
         layout: Layout::default(),
-        coefficients: Coefficients::default(),
         buffers: Vec::new(),
         launches: Vec::new(),
         steps: Vec::new(),
     };
     // What is given may be the default.
-    let (mut steps, mut layout, mut coefficients) = (None, None, None);
+    let (mut steps, mut layout) = (None, None);
     while *lexer.peek() != Token::End {
         let word = lexer.name()?;
         match word.as_str() {
             "steps" if steps.is_some() => return lexer.error("`steps` is given twice"),
             "layout" if layout.is_some() => return lexer.error("`layout` is given twice"),
-            "coefficients" if coefficients.is_some() => {
-                return lexer.error("`coefficients` is given twice");
-            }
             "steps" => plan.time_steps = *steps.insert(lexer.count()?),
             "layout" => plan.layout = *layout.insert(parse_layout(&mut lexer)?),
-            "coefficients" => {
-                plan.coefficients = *coefficients.insert(parse_coefficients(&mut lexer)?);
-            }
             "buffer" => plan.buffers.push(parse_buffer(&mut lexer)?),
             "launch" => plan.launches.push(parse_launch(&mut lexer)?),
             "fill" => {
@@ -187,7 +179,7 @@ pub fn parse(text: &str) -> Result<Plan, TextError> {
             }),
             _ => {
                 return lexer.error(format!(
-                    "expected steps, layout, coefficients, buffer, launch, reduce, accept, uniforms, fill, post, wait, run or swap, found `{word}`"
+                    "expected steps, layout, buffer, launch, reduce, accept, uniforms, fill, post, wait, run or swap, found `{word}`"
                 ));
             }
         }

@@ -1,4 +1,7 @@
-//! Layouts of the arrays of a schedule in memory.
+//! Layouts: how the arrays that a schedule works on lie in memory, and the strategies that serve them.
+
+use super::strategies::{self, Strategy};
+use super::{Blame, Refusal};
 
 /// The layout of the arrays of fields, of their new values, and of accumulators in memory; other arrays are alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,5 +33,34 @@ impl Layout {
     /// The layout of this name.
     pub fn find(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|layout| layout.word() == word)
+    }
+}
+
+impl Strategy {
+    /// Checks that its kernels read and write arrays of this layout.
+    ///
+    /// # Errors
+    /// Names the layouts and the strategies that may be used.
+    pub fn check_layout(&self, layout: Layout) -> Result<(), Refusal> {
+        if self.layouts.contains(&layout) {
+            return Ok(());
+        }
+        let own = self
+            .layouts
+            .iter()
+            .map(|own| format!("`layout {}`", own.word()));
+        let others = strategies::ALL
+            .iter()
+            .filter(|s| s.layouts.contains(&layout));
+        let others = others.map(|s| format!("`kernel {}`", s.name));
+        Err(Refusal {
+            blame: Blame::Layout,
+            message: format!(
+                "`kernel {}` does not serve `layout {}`; use {}",
+                self.name,
+                layout.word(),
+                own.chain(others).collect::<Vec<_>>().join(" or ")
+            ),
+        })
     }
 }

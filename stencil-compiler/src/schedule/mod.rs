@@ -9,15 +9,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::algorithm::{Algorithm, FnId};
 
-mod coefficients;
 mod kernels;
 mod layout;
 pub(crate) mod passes;
 mod refusal;
+mod retired;
 pub mod strategies;
 pub mod text;
 
-pub use coefficients::Coefficients;
 pub(crate) use kernels::levels;
 pub use kernels::{kernel_count, stored_together};
 pub use layout::Layout;
@@ -33,8 +32,6 @@ pub struct Schedule {
     pub fuse: usize,
     /// The layout of the arrays of fields and accumulators in memory.
     pub layout: Layout,
-    /// The source of the uniforms that do not change in a run, for kernels of a card.
-    pub coefficients: Coefficients,
     /// Placements by name; a grid function that is not listed is [`Placement::Inline`].
     pub placements: BTreeMap<String, Placement>,
     /// The pass in which a component of a field gets its new values, from 0, or a stored function is computed, of those
@@ -108,7 +105,6 @@ impl Default for Schedule {
         Schedule {
             fuse: 1,
             layout: Layout::default(),
-            coefficients: Coefficients::default(),
             placements: BTreeMap::new(),
             passes: BTreeMap::new(),
             kernels: Vec::new(),

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{Blocking, Carry, Coefficients, Halo, Layout, Placement, Schedule};
+use super::retired::way_out;
+use super::{Blocking, Carry, Halo, Layout, Placement, Schedule};
 use crate::syntax::{Lexer, TextError, Token};
 
 /// The words of each placement.
@@ -19,13 +20,9 @@ pub fn placement_words(placement: Placement) -> &'static str {
     }
 }
 
-/// Lines for the settings that all kernels share, without defaults.
-pub fn of_all_kernels(layout: Layout, coefficients: Coefficients) -> impl Iterator<Item = String> {
-    let layout = Some(layout).filter(|layout| *layout != Layout::default());
-    let layout = layout.map(|layout| format!("layout {}", layout.word()));
-    let coefficients = Some(coefficients).filter(|choice| *choice != Coefficients::default());
-    let coefficients = coefficients.map(|choice| format!("coefficients {}", choice.word()));
-    layout.into_iter().chain(coefficients)
+/// Returns the line of a layout that is not the default.
+pub fn layout_line(layout: Layout) -> Option<String> {
+    (layout != Layout::default()).then(|| format!("layout {}", layout.word()))
 }
 
 /// Prints a schedule.
@@ -34,7 +31,7 @@ pub fn print(schedule: &Schedule) -> String {
     if schedule.fuse != 1 {
         let _ = writeln!(out, "fuse {}", schedule.fuse);
     }
-    for line in of_all_kernels(schedule.layout, schedule.coefficients) {
+    if let Some(line) = layout_line(schedule.layout) {
         let _ = writeln!(out, "{line}");
     }
     for (name, placement) in &schedule.placements {
@@ -66,8 +63,8 @@ pub fn parse(text: &str) -> Result<Schedule, TextError> {
     let mut lexer = Lexer::new(text)?;
     lexer.keyword("schedule")?;
     let mut schedule = Schedule::default();
-    // A given value may be the default.
-    let (mut fuse, mut layout, mut coefficients) = (None, None, None);
+    // A line may give the default.
+    let (mut fuse, mut layout) = (None, None);
     loop {
         if lexer.eat_name("fuse") {
             if fuse.is_some() {
@@ -79,11 +76,6 @@ pub fn parse(text: &str) -> Result<Schedule, TextError> {
                 return lexer.error("`layout` is given twice");
             }
             schedule.layout = *layout.insert(parse_layout(&mut lexer)?);
-        } else if lexer.eat_name("coefficients") {
-            if coefficients.is_some() {
-                return lexer.error("`coefficients` is given twice");
-            }
-            schedule.coefficients = *coefficients.insert(parse_coefficients(&mut lexer)?);
         } else if lexer.eat_name("place") {
             let name = lexer.name()?;
             let placement = parse_placement(&mut lexer)?;
@@ -107,9 +99,13 @@ pub fn parse(text: &str) -> Result<Schedule, TextError> {
             schedule.kernels.push(parse_blocking(&mut lexer)?);
         } else if *lexer.peek() == Token::End {
             return Ok(schedule);
+        } else if let Token::Name(word) = lexer.peek()
+            && let Some(way_out) = way_out(word)
+        {
+            return lexer.error(way_out);
         } else {
             return lexer.error(format!(
-                "expected `fuse`, `layout`, `coefficients`, `place`, `pass` or `kernel`, found {:?}",
+                "expected `fuse`, `layout`, `place`, `pass` or `kernel`, found {:?}",
                 lexer.peek()
             ));
         }
@@ -121,15 +117,6 @@ pub(crate) fn parse_layout(lexer: &mut Lexer) -> Result<Layout, TextError> {
     let words = Layout::ALL.map(Layout::word).join(", ");
     Layout::find(&word).map_or_else(
         || lexer.error(format!("no layout `{word}`; there are {words}")),
-        Ok,
-    )
-}
-
-pub(crate) fn parse_coefficients(lexer: &mut Lexer) -> Result<Coefficients, TextError> {
-    let word = lexer.name()?;
-    let words = Coefficients::ALL.map(Coefficients::word).join(", ");
-    Coefficients::find(&word).map_or_else(
-        || lexer.error(format!("coefficients are no `{word}`; they may be {words}")),
         Ok,
     )
 }
@@ -158,6 +145,9 @@ pub fn parse_blocking(lexer: &mut Lexer) -> Result<Blocking, TextError> {
     let mut params = BTreeMap::new();
     while matches!(lexer.peek(), Token::Name(_)) && *lexer.peek_second() == Token::Punct('=') {
         let name = lexer.name()?;
+        if let Some(way_out) = way_out(&name) {
+            return lexer.error(way_out);
+        }
         lexer.expect('=')?;
         let value = lexer.count()?;
         let value =

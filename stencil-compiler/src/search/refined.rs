@@ -3,29 +3,22 @@
 
 use std::collections::BTreeSet;
 
-use crate::expr::real::Precision;
+use crate::schedule::Schedule;
 use crate::schedule::strategies::{self, Param, Tried};
-use crate::schedule::{Coefficients, Schedule};
 
 impl Schedule {
     /// The last variants of a good schedule that a search tries: all values of the parameters that are [tried
     /// last](Tried::Last), alike in all kernels, and literals if instructions have room for them. Some may be illegal.
     ///
     /// ```
-    /// use stencil_compiler::expr::real::Precision;
-    /// use stencil_compiler::schedule::text::{parse, print};
+    /// use stencil_compiler::schedule::text::parse;
     ///
-    /// let direct = parse("schedule kernel direct")?;
-    /// let refined: Vec<String> = direct.refined(2, Precision::F32).iter().map(print).collect();
-    /// assert_eq!(refined, ["schedule\ncoefficients literal\nkernel direct\n"]);
-    /// assert!(direct.refined(2, Precision::F64).is_empty());
-    ///
-    /// let march = parse("schedule kernel march")?;
-    /// let refined = march.refined(3, Precision::F64);
-    /// assert!(refined.contains(&parse("schedule kernel march refill=1 trim=1")?));
+    /// assert!(parse("schedule kernel direct")?.refined(2).is_empty());
+    /// let refined = parse("schedule kernel march")?.refined(3);
+    /// assert!(refined.contains(&parse("schedule kernel march prefetch_point=1 prologue=1")?));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn refined(&self, dimension: usize, precision: Precision) -> Vec<Self> {
+    pub fn refined(&self, dimension: usize) -> Vec<Self> {
         let mut all = BTreeSet::from([self.clone()]);
         let mut spelled = self.clone();
         for param in self.tried_last() {
@@ -40,9 +33,6 @@ impl Schedule {
             all = each.collect();
         }
         all.remove(&spelled);
-        if precision == Precision::F32 {
-            all.insert(self.with_coefficients(Coefficients::Literal));
-        }
         all.remove(self);
         all.into_iter().collect()
     }
@@ -89,9 +79,13 @@ mod tests {
 
     #[test]
     fn all_values_together_of_all_kernels() {
-        let two = schedule("kernel direct kernel march trim=1");
-        let refined = two.refined(3, Precision::F64);
-        let others = ["trim=0 refill=0", "trim=0 refill=1", "trim=1 refill=1"];
+        let two = schedule("kernel direct kernel march prologue=1");
+        let refined = two.refined(3);
+        let others = [
+            "prologue=0 prefetch_point=0",
+            "prologue=0 prefetch_point=1",
+            "prologue=1 prefetch_point=1",
+        ];
         let others = others.map(|params| schedule(&format!("kernel direct kernel march {params}")));
         assert_eq!(refined.len(), 3);
         assert!(others.iter().all(|other| refined.contains(other)));

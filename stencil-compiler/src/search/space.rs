@@ -9,9 +9,7 @@ use super::{heuristic, neighbours, passes};
 use crate::algorithm::{Algorithm, Def, FnId, MOST_FUSED};
 use crate::compile::{Target, compile};
 use crate::schedule::strategies::{self, Strategy};
-use crate::schedule::{
-    Blocking, Carry, Coefficients, Halo, Layout, Placement, Schedule, kernel_count,
-};
+use crate::schedule::{Blocking, Carry, Halo, Layout, Placement, Schedule, kernel_count};
 
 /// Draws in which a function is placed at random, of which this many in a hundred are stored.
 const STORED: u64 = 6;
@@ -33,9 +31,6 @@ const SEARCHED: u64 = 10;
 
 /// Draws in a hundred whose fields are surfaces.
 const SURFACE: u64 = 10;
-
-/// Draws in a hundred whose coefficients are literals.
-const LITERAL: u64 = 20;
 
 /// Blockings that are drawn until a legal schedule must have been found.
 const MOST_BLOCKINGS: usize = 20;
@@ -115,21 +110,20 @@ impl<'a> Space<'a> {
         })
     }
 
-    /// A draw with substeps fused or not, in any layout, with coefficients as literals or not.
+    /// A draw with substeps fused or not, in any layout that the strategy serves.
     fn draw_any(&self, base: &Strategy, draws: &mut Draws) -> Schedule {
         let mut schedule = match draws.below(100) {
             0..FUSED => self.draw_fused(base, draws),
             _ => self.draw(base, draws),
         };
-        schedule.layout = match draws.below(100) {
+        let layout = match draws.below(100) {
             drawn if drawn < BESIDE => Layout::Aos,
             drawn if drawn < BESIDE + SURFACE => Layout::Surface,
             _ => Layout::Soa,
         };
-        schedule.coefficients = match draws.below(100) {
-            0..LITERAL => Coefficients::Literal,
-            _ => Coefficients::Parameter,
-        };
+        if base.layouts.contains(&layout) {
+            schedule.layout = layout;
+        }
         schedule
     }
 

@@ -11,7 +11,7 @@ use stencil_compiler::kernel::Multiprocessor;
 use stencil_compiler::kernel::lower::Context;
 use stencil_compiler::kernel::pipeline::{Pipeline, analyze};
 use stencil_compiler::plan::{Launch, Plan, Step};
-use stencil_compiler::schedule::text::{of_all_kernels, placement_words, print_blocking};
+use stencil_compiler::schedule::text::{layout_line, placement_words, print_blocking};
 use stencil_compiler::schedule::{Placement, Schedule, strategies};
 use stencil_compiler::search::advice::advised;
 use stencil_compiler::search::presets;
@@ -190,7 +190,7 @@ fn kernels(
     let plan = &compiled.plan;
     let at = substep(algorithm);
     let mut page = placements(schedule);
-    for line in of_all_kernels(plan.layout, plan.coefficients) {
+    if let Some(line) = layout_line(plan.layout) {
         page += &format!("  {line}\n");
     }
     let derived = derived(plan);

@@ -10,7 +10,7 @@ use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::{Kernel, Multiprocessor};
 use stencil_compiler::model::Model;
 use stencil_compiler::plan::{self, Plan};
-use stencil_compiler::schedule::text::{of_all_kernels, placement_words, print_blocking};
+use stencil_compiler::schedule::text::{layout_line, placement_words, print_blocking};
 use stencil_compiler::schedule::{Carry, LaunchKind, Placement, Schedule};
 use stencil_compiler::search::{self, presets};
 use stencil_runtime::backend::cuda::BOXES;
@@ -337,6 +337,6 @@ pub(super) fn words(schedule: &Schedule) -> String {
     words.extend((more > 0).then(|| format!("{} passes", more + 1)));
     let parted = schedule.parted().count();
     words.extend((parted > 0).then(|| format!("{parted} stored apart")));
-    words.extend(of_all_kernels(schedule.layout, schedule.coefficients));
+    words.extend(layout_line(schedule.layout));
     words.join(", ")
 }

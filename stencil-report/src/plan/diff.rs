@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
-use stencil_compiler::schedule::text::{of_all_kernels, placement_words, print_blocking};
+use stencil_compiler::schedule::text::{layout_line, placement_words, print_blocking};
 use stencil_compiler::schedule::{Placement, Schedule};
 
 use super::report::{Entry, Kernel, Planned};
@@ -98,8 +98,8 @@ fn placements(schedule: &Schedule) -> Vec<String> {
     let placed = placed.map(|(name, placement)| format!("{name} {}", placement_words(*placement)));
     let passes = schedule.passes.iter();
     let passes = passes.map(|(name, pass)| format!("{name} in pass {pass}"));
-    let of_all = of_all_kernels(schedule.layout, schedule.coefficients);
-    placed.chain(passes).chain(of_all).collect()
+    let layout = layout_line(schedule.layout);
+    placed.chain(passes).chain(layout).collect()
 }
 
 /// Kernels of the substep that has most of them, the first of those, as lines.

@@ -20,7 +20,7 @@ use super::candidates::{Candidate, Predicted, Problem};
 use super::cuts::{Cut, Cuts};
 use super::declared::Declared;
 use super::{json, pictures, text};
-use crate::{Failure, Picture, Render, smooth};
+use crate::{Failure, Picture, Render};
 
 /// A plan, and what else might have been.
 #[derive(Clone, Debug)]
@@ -259,8 +259,6 @@ impl Problem<'_> {
             );
             return (Vec::new(), words);
         }
-        let constants = smooth::constants(&compiled.problem, self.precision, self.cells);
-        let compiled = compiled.clone().of_run(&constants);
         let kernels = compiled.kernels.iter();
         let sources: Result<Vec<_>, _> = kernels
             .map(|kernel| emit::cuda(kernel, self.precision))

@@ -1,7 +1,7 @@
 //! A report as text: the tree of a step, then tables of cuts and of other candidates.
 
 use stencil_compiler::diag::counted;
-use stencil_compiler::schedule::text::{of_all_kernels, placement_words, print_blocking};
+use stencil_compiler::schedule::text::{layout_line, placement_words, print_blocking};
 
 use super::alternatives;
 use super::cuts::Cut;
@@ -33,7 +33,7 @@ pub(super) fn page(report: &Report<'_>) -> String {
     let plan = &report.plan;
     page += &paragraph("  schedule  ", &plan.name);
     page += &paragraph("            ", &plan.why);
-    for line in of_all_kernels(plan.schedule.layout, plan.schedule.coefficients) {
+    if let Some(line) = layout_line(plan.schedule.layout) {
         page += &format!("            {line}\n");
     }
     page += &placements(plan);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use stencil_compiler::cost::{KernelCost, Power, Rates};
 use stencil_compiler::diag::counted;
-use stencil_compiler::schedule::{Schedule, text};
+use stencil_compiler::schedule::text;
 use stencil_compiler::search::plans::Chosen;
 use stencil_runtime::tune::{Fate, Form, ModelError, Trial, Tuned};
 
@@ -139,19 +139,13 @@ fn row(trial: &Trial) -> String {
         0 => String::new(),
         n => format!(" ({n} placed)"),
     };
-    let Schedule {
-        layout,
-        coefficients,
-        ..
-    } = trial.schedule;
-    let of_all: String = text::of_all_kernels(layout, coefficients)
-        .map(|line| format!(" {line}"))
-        .collect();
+    let layout = text::layout_line(trial.schedule.layout);
+    let layout = layout.map_or_else(String::new, |line| format!(" {line}"));
     let dash = || "-".to_string();
     let held = trial.sustained.as_ref();
     let rounded = |value: Option<f64>| value.map_or_else(dash, |value| format!("{value:.0}"));
     format!(
-        "{}{:>9} {:>9.4} {:>9} {:>5} {:>5} {:>5} {:>7}  {:<13} {}{carried}{of_all}",
+        "{}{:>9} {:>9.4} {:>9} {:>5} {:>5} {:>5} {:>7}  {:<13} {}{carried}{layout}",
         if trial.fate == Fate::Best { "> " } else { "  " },
         match trial.seconds() {
             seconds if seconds.is_finite() => format!("{:.4}", 1e3 * seconds),

@@ -1,7 +1,7 @@
 //! Rules for the length of a step and for the uniforms of its substeps: expressions over numbers, which the host
 //! evaluates, or a card by the same operations and so with the same bits.
 
-use stencil_compiler::algorithm::{Algorithm, Constants, UniformAtom};
+use stencil_compiler::algorithm::{Algorithm, UniformAtom};
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::expr::{Builder, Expr, Op, Ref};
 use stencil_compiler::stability::{Axes, Share};
@@ -89,8 +89,6 @@ pub(crate) struct Rules {
     pub(crate) uniforms: Vec<Expr<usize>>,
     /// Does any of them change from substep to substep?
     pub(crate) depend_on_time: bool,
-    /// The uniforms that never change.
-    pub(crate) constants: Constants,
 }
 
 impl Rules {
@@ -126,7 +124,6 @@ impl Rules {
             times: algorithm.substeps.iter().map(|s| time(s.at)).collect(),
             uniforms: uniforms.map(|u| u.value.map_atoms(place)).collect(),
             depend_on_time: algorithm.depends_on_time(),
-            constants: algorithm.constants(precision, params, spacing),
             shares,
             given,
         }

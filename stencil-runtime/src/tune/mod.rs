@@ -25,7 +25,7 @@ use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::algorithm::text::fingerprint;
 use stencil_compiler::cost::Model;
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::schedule::{Coefficients, Schedule};
+use stencil_compiler::schedule::Schedule;
 use stencil_compiler::search::plans::{Chosen, Key, Plan};
 
 use crate::backend::cuda::{Card, CudaError};
@@ -287,15 +287,8 @@ impl<'a> Tuner<'a> {
         }
         let mut order: Vec<usize> = (0..self.trials.len()).collect();
         order.retain(|at| self.trials[*at].fate == Fate::Slower);
-        // Kernels of literals are compiled anew for each mesh and set of parameters: noise is not worth it.
-        let worth = |at: &usize| {
-            let trial = &self.trials[*at];
-            match trial.schedule.coefficients {
-                Coefficients::Literal => trial.seconds() / (1.0 - GAIN),
-                Coefficients::Parameter => trial.seconds(),
-            }
-        };
-        order.sort_by(|a, b| worth(a).total_cmp(&worth(b)));
+        let seconds = |at: &usize| self.trials[*at].seconds();
+        order.sort_by(|a, b| seconds(a).total_cmp(&seconds(b)));
         for at in order {
             match self.track.differing(&self.trials[at].candidate())? {
                 0 => {

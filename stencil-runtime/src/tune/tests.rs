@@ -17,7 +17,6 @@ use crate::simulation::builder::Predicted;
 
 mod budget;
 mod compiled;
-mod literals;
 mod machine;
 
 use machine::{Behaves, Compiler, Machine};

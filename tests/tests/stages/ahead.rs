@@ -65,9 +65,9 @@ fn same_bits<T: Real>(source: &str, cells: [usize; 3], blockings: &[&str]) {
 }
 
 const IN_SPACE: [&str; 6] = [
-    "march tile_x=16 tile_y=4 points=1 chunk=5 trim=1",
-    "march tile_x=16 tile_y=8 points=2 chunk=3 column=0 refill=1 trim=1",
-    "march tile_x=16 tile_y=4 loader=1 chunk=4 refill=1",
+    "march tile_x=16 tile_y=4 points=1 chunk=5 prologue=1",
+    "march tile_x=16 tile_y=8 points=2 chunk=3 column=0 prefetch_point=1 prologue=1",
+    "march tile_x=16 tile_y=4 loader=1 chunk=4 prefetch_point=1",
     "march tile_x=16 tile_y=8 points=2 loader=2 chunk=64",
     "plane tile_x=16 tile_y=4 chunk=4",
     "plane tile_x=16 tile_y=8 points=2 buffers=1 chunk=16",
@@ -75,9 +75,9 @@ const IN_SPACE: [&str; 6] = [
 
 const IN_PLANE: [&str; 5] = [
     "march tile_x=64 chunk=5",
-    "march tile_x=64 points=2 chunk=7 loader=1 trim=1",
-    "march tile_x=128 points=4 chunk=64 column=0 refill=1",
-    "march tile_x=128 points=2 loader=2 chunk=8 refill=1 trim=1",
+    "march tile_x=64 points=2 chunk=7 loader=1 prologue=1",
+    "march tile_x=128 points=4 chunk=64 column=0 prefetch_point=1",
+    "march tile_x=128 points=2 loader=2 chunk=8 prefetch_point=1 prologue=1",
     "plane tile_x=64 points=2 chunk=6",
 ];
 
@@ -128,12 +128,12 @@ fn sums_ahead_of_what_rides_along_have_the_same_bits() {
                 .map(|(name, way)| format!("place {name} {way} "))
                 .collect();
             let more = match (of_r, seed % 3) {
-                ("shared", 0) => "barrier=1 trim=1",
+                ("shared", 0) => "barrier=1 prologue=1",
                 ("shared", 1) => "barrier=1 loader=1 column=2",
-                ("shared", _) => "trim=1 refill=1",
-                (_, 1) => "points=2 loader=2 trim=1",
-                (_, 2) => "points=2 column=0 loader=1 refill=1",
-                _ => "trim=1 refill=1",
+                ("shared", _) => "prologue=1 prefetch_point=1",
+                (_, 1) => "points=2 loader=2 prologue=1",
+                (_, 2) => "points=2 column=0 loader=1 prefetch_point=1",
+                _ => "prologue=1 prefetch_point=1",
             };
             let source = format!(
                 "place r {of_r} {} kernel march tile_x=16 tile_y=4 chunk={} {more}",
@@ -164,7 +164,7 @@ fn sums_ahead_of_what_is_stored_have_the_same_bits() {
         let case = Case::new(&algorithm, cells);
         let reference = oracle::<f64>(&algorithm, &case, STEPS);
         for halo in ["exchange", "recompute"] {
-            for more in ["trim=1", "loader=1 refill=1"] {
+            for more in ["prologue=1", "loader=1 prefetch_point=1"] {
                 let kernel = format!("kernel march tile_x=16 tile_y=4 chunk=3 {more}");
                 let source = format!(
                     "place a carried ahead place h global {halo} place k carried ahead {kernel} {kernel}"
@@ -182,7 +182,7 @@ fn sums_ahead_in_patches_and_fused_substeps_have_the_same_bits() {
     let case = Case::new(&algorithm, [8, 6, 9]);
     let reference = oracle::<f32>(&algorithm, &case, STEPS);
     let [placements, _] = placed(&algorithm);
-    let march = schedule("kernel march tile_x=16 tile_y=4 chunk=2 trim=1");
+    let march = schedule("kernel march tile_x=16 tile_y=4 chunk=2 prologue=1");
     let in_patches = Schedule {
         placements,
         ..march

@@ -277,14 +277,13 @@ fn other_blockings_and_layouts_compile() {
 /// Bytes that a kernel with surfaces may spill in double precision, if arrays leave it few registers.
 const ADDRESSES_OF_SURFACES: u32 = 128;
 
-const OTHERS: [&str; 7] = [
+const OTHERS: [&str; 6] = [
     "schedule kernel lexicographic",
     "schedule layout aos kernel lexicographic",
     "schedule layout aos kernel direct",
     "schedule layout surface kernel direct",
     "schedule layout surface kernel lexicographic",
     "schedule layout surface place ddt_u_x global exchange kernel direct kernel direct",
-    "schedule layout surface kernel plane tile_x=32 tile_y=4",
 ];
 
 /// Returns a march that carries its mixed derivatives, on a given tile.

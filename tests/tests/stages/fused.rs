@@ -37,10 +37,10 @@ fn fused_substeps_have_the_same_bits() {
             let blockings = [
                 "direct".to_string(),
                 format!("march {tile} chunk=8"),
-                format!("march {tile} chunk=5 column=2 points=2 trim=1"),
-                format!("march {tile} column=0 refill=1"),
+                format!("march {tile} chunk=5 column=2 points=2 prologue=1"),
+                format!("march {tile} column=0 prefetch_point=1"),
                 format!("march {tile} chunk=6 loader=1 column=2"),
-                format!("march {tile} chunk=7 points=2 barrier=1 trim=1"),
+                format!("march {tile} chunk=7 points=2 barrier=1 prologue=1"),
                 format!("march {tile} chunk=6 loader=1 column=2 barrier=1"),
             ];
             for (seed, blocking) in blockings.iter().enumerate() {

@@ -10,7 +10,7 @@ use stencil_compiler::kernel::Multiprocessor;
 use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::kernel::lower::lower;
 use stencil_compiler::plan::Step;
-use stencil_compiler::schedule::{Carry, Coefficients, Placement, Schedule, strategies, text};
+use stencil_compiler::schedule::{Carry, Placement, Schedule, strategies, text};
 use stencil_compiler::search::heuristic;
 use stencil_compiler::search::space::{Draws, Space};
 use stencil_tests::{
@@ -110,11 +110,9 @@ fn samples_hold_every_blocking() {
     let algorithm = algorithm_of(ISOTHERMAL_NS);
     let (space, mut draws) = (Space::new(&algorithm, 4), Draws::new(1));
     let (mut drawn, mut placed, mut fused) = (Vec::new(), BTreeSet::new(), 0);
-    let mut literal = 0;
     for _ in 0..120 {
         let schedule = space.sample(&mut draws).expect("legal schedules exist");
         fused += usize::from(schedule.fuse > 1);
-        literal += usize::from(schedule.coefficients == Coefficients::Literal);
         drawn.extend(schedule.kernels.into_iter().next());
         placed.extend(schedule.placements.into_values());
     }
@@ -135,7 +133,6 @@ fn samples_hold_every_blocking() {
         }
     }
     assert!(fused > 0, "no fused substeps");
-    assert!((10..40).contains(&literal), "{literal} with literals");
     for placement in [Carry::Behind, Carry::Ahead].map(Placement::Carried) {
         assert!(placed.contains(&placement), "no {placement:?}");
     }
@@ -397,7 +394,6 @@ fn other_layouts_have_the_same_bits() {
         "place div_u global exchange kernel direct kernel lexicographic",
         "place div_u global recompute kernel lexicographic kernel direct",
         "pass u_x 1 kernel direct kernel lexicographic",
-        "kernel plane tile_x=32 tile_y=4",
     ];
     all::<f32>(&composed, ODD, &schedules);
     all::<f64>(&composed, WHOLE, &schedules[1..4]);

@@ -246,19 +246,6 @@ fn pages_name_what_all_kernels_have_and_is_not_the_default() {
         let units = plan(&line).contains("texture units");
         assert_eq!(units, layout == "surface");
     }
-    for (choice, named) in [("literal", true), ("parameter", false)] {
-        let text = format!("schedule\ncoefficients {choice}\nkernel direct\n");
-        fs::write(&file, text).unwrap();
-        let line = format!("ns --mixed composed --schedule {}", file.display());
-        for page in [plan(&line), explain(&line)] {
-            assert_eq!(
-                page.contains("\n            coefficients literal\n")
-                    || page.contains("\n  coefficients literal\n"),
-                named,
-                "{page}"
-            );
-        }
-    }
     fs::remove_dir_all(folder).unwrap();
 }
 

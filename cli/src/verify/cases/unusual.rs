@@ -5,7 +5,7 @@ use std::iter;
 
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::compile::{Target, compile};
-use stencil_compiler::schedule::{Blocking, Coefficients, Layout, Schedule};
+use stencil_compiler::schedule::{Blocking, Layout, Schedule};
 use stencil_compiler::search::heuristic;
 
 use super::{KINDS, PERIODIC};
@@ -41,21 +41,16 @@ pub(super) fn unusual(
         let named = (format!("{strategy} {}", layout.word()), schedule);
         iter::repeat_n(named, runs)
     });
-    let of_literals = heuristic::one_by_one(algorithm, precision.get());
-    let of_literals = of_literals.with_coefficients(Coefficients::Literal);
-    let of_literals = Some(of_literals).filter(|schedule| on_card(schedule, architecture));
-    let of_literals = of_literals.map(|schedule| ("gpu of literals".to_string(), schedule));
-    let trimmed = trimmed(algorithm, precision).filter(|schedule| on_card(schedule, architecture));
-    let trimmed = trimmed.map(|schedule| ("march, trimmed".to_string(), schedule));
-    all.chain(of_literals).chain(trimmed).collect()
+    let march = march(algorithm, precision).filter(|schedule| on_card(schedule, architecture));
+    let march = march.map(|schedule| ("march, prologue".to_string(), schedule));
+    all.chain(march).collect()
 }
 
-/// A march whose sums ride along, with a separate text for planes around a chunk, and planes that are requested after
-/// the work; `None` where it is illegal.
-fn trimmed(algorithm: &Algorithm, precision: Precision) -> Option<Schedule> {
+/// A march whose sums ride along, with a prologue and the later prefetch point; `None` if it is illegal.
+fn march(algorithm: &Algorithm, precision: Precision) -> Option<Schedule> {
     let mut placements = BTreeMap::new();
     heuristic::carry(algorithm, &mut placements);
-    let params = [("trim", 1), ("refill", 1), ("chunk", 16)];
+    let params = [("prologue", 1), ("prefetch_point", 1), ("chunk", 16)];
     let schedule =
         Schedule::placing(placements).blocked(algorithm, Blocking::new("march", &params));
     let is_legal = compile(algorithm, &schedule, &Target::new(precision.get().bytes())).is_ok();

@@ -251,7 +251,7 @@ fn field(terms: Vec<Term>) -> Combination {
     }
 }
 
-/// What other combinations of the substep use.
+/// Returns a combination that others of the substep use.
 fn part(name: &'static str, terms: Vec<Term>) -> Combination {
     Combination {
         into: Target::Part(name),

@@ -47,19 +47,16 @@ fn cuda_of_numbered_cells() {
     );
 }
 
-/// Values of a cell that lie side by side: each access counts them, and no two cells are written at once.
+/// Values of a cell that lie side by side: each access counts them.
 #[test]
 fn cuda_of_values_that_lie_apart() {
     let mut kernel = heat(LaunchKind::Blocks);
     let together = f32_text(&kernel);
-    let place = |of| {
-        Some(Place {
-            at: 1,
-            of,
-            ..Place::alone(0)
-        })
-    };
-    kernel.buffers[0].beside = place(5);
+    kernel.buffers[0].beside = Some(Place {
+        at: 1,
+        of: 5,
+        ..Place::alone(0)
+    });
     let text = f32_text(&kernel);
     let read = format!("{}[", kernel.buffers[0].name);
     let accesses = |text: &str| -> Vec<String> {
@@ -81,23 +78,6 @@ fn cuda_of_values_that_lie_apart() {
         apart.len(),
         "other buffers are alone"
     );
-    let wide = |of| {
-        let mut kernel = block(|b| {
-            let x = b.int("x", Index::Thread(0) * 2);
-            let cell = b.cell("here", [Index::Var(x), Index::Const(0), Index::Const(0)]);
-            b.body.push(Stmt::Store {
-                buffer: BufferId(1),
-                cell,
-                offset: [0; 3],
-                values: vec![lit(1.0), lit(2.0)],
-            });
-        });
-        kernel.buffers[1].beside = place(of);
-        f32_text(&kernel)
-    };
-    let text = wide(3);
-    assert!(text.contains("out[here * 3] = 1e0f;"), "{text}");
-    assert!(text.contains("out[(here + 1) * 3] = 2e0f;"), "{text}");
 }
 
 #[test]

@@ -38,8 +38,7 @@ pub(super) fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
         let value = Index::Block(axis) * i64::from(threads[axis]) + Index::Thread(axis)
             - Index::Const(i64::from(extend[axis]));
-        let var = draft.int(name);
-        body.push(Stmt::Int { var, value });
+        let var = draft.define(&mut body, name, value);
         at.push(Index::Var(var));
         let end = Index::Size(axis) + Index::Const(i64::from(extend[axis]));
         inside.push(Condition {

@@ -21,17 +21,14 @@ pub(super) fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     let mut shape = shape(context, LaunchKind::Blocks, along_x, along_x)?;
     shape.runs = true;
     let mut draft = Draft::new(*context, shape);
-    let number = draft.int("number");
-    let mut body = vec![Stmt::Int {
-        var: number,
-        value: Index::Block(0) * i64::from(threads) + Index::Thread(0),
-    }];
+    let mut body = Vec::new();
+    let number = Index::Block(0) * i64::from(threads) + Index::Thread(0);
+    let number = draft.define(&mut body, "number", number);
     let mut at = [0; 3].map(Index::Const);
     let mut slowest = (number, 0);
     for axis in 0..context.algorithm.dimension {
-        let var = draft.int(["x", "y", "z"][axis]);
         let value = Index::Numbered(Box::new(number.into()), axis);
-        body.push(Stmt::Int { var, value });
+        let var = draft.define(&mut body, ["x", "y", "z"][axis], value);
         at[axis] = var.into();
         slowest = (var, axis);
     }

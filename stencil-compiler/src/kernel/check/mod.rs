@@ -7,7 +7,6 @@ use super::text::{is_name, statement};
 use super::{
     BufferId, CellVar, Condition, Index, IntVar, Kernel, Mode, Operand, Reg, SharedId, Stmt,
 };
-use crate::plan::Place;
 use crate::schedule::LaunchKind;
 
 mod barriers;
@@ -80,14 +79,7 @@ impl Kernel {
         if launch.runs && !(is_run && launch.tile[1..] == [1, 1]) {
             return Err(format!("runs of {:?} cells", launch.tile));
         }
-        let wrong = |place: &Place| place.of < 2 || place.at >= place.of;
-        let mut beside = self.buffers.iter().filter(|b| b.beside.is_some());
-        if let Some(buffer) = beside.find(|b| b.surface || b.beside.as_ref().is_some_and(wrong)) {
-            return Err(format!("{} is beside nothing", buffer.name));
-        }
-        if let Some(buffer) = self.contiguous().find(|b| !b.in_rows()) {
-            return Err(format!("rows of {}, whose values lie apart", buffer.name));
-        }
+        self.check_layout()?;
         if !(1..=3).contains(&self.dimension) {
             return Err(format!("dimension {} is not 1, 2 or 3", self.dimension));
         }

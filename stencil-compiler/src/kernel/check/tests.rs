@@ -165,3 +165,18 @@ fn boxes_are_what_a_device_can_copy() {
         assert!(found.contains(message), "{to}: {found}");
     }
 }
+
+/// Several values are stored at once only where they follow each other.
+#[test]
+fn rows_are_of_values_that_follow_each_other() {
+    let wide = GOOD.replace("store w[c] = a", "store w[c] = a, a");
+    for apart in [" at 0 of 2 behind 0", " surface"] {
+        let buffer = "buffer w readwrite halo [0, 0, 0]";
+        let wide = wide.replace(buffer, &format!("{buffer}{apart}"));
+        let wrong = parse(&wide).unwrap().check().unwrap_err();
+        assert!(
+            wrong.contains("rows of w, whose values lie apart"),
+            "{wrong}"
+        );
+    }
+}

@@ -1,6 +1,6 @@
 //! `direct`: one thread a cell, every point read from global memory through the caches.
 
-use super::{BLOCKS, LaunchKind, Param, Strategy, Tried};
+use super::{BLOCKS, LaunchKind, Layout, Param, Strategy, Tried};
 
 /// The strategy.
 pub const STRATEGY: Strategy = Strategy {
@@ -35,6 +35,7 @@ pub const STRATEGY: Strategy = Strategy {
     ],
     marches: false,
     stages: false,
+    layouts: &Layout::ALL,
     wraps: |_| false,
     across: None,
     kind: LaunchKind::Blocks,

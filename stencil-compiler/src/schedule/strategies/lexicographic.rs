@@ -1,6 +1,6 @@
 //! `lexicographic`: threads take cells in the order of x, y, z, a block a run of consecutive ones.
 
-use super::{BLOCKS, LaunchKind, Param, Strategy, Tried};
+use super::{BLOCKS, LaunchKind, Layout, Param, Strategy, Tried};
 
 /// The strategy.
 pub const STRATEGY: Strategy = Strategy {
@@ -19,6 +19,7 @@ pub const STRATEGY: Strategy = Strategy {
     ],
     marches: false,
     stages: false,
+    layouts: &Layout::ALL,
     wraps: |_| false,
     across: None,
     kind: LaunchKind::Blocks,

@@ -1,6 +1,6 @@
 //! `march`: tiles march along the slowest axis over a ring of planes in shared memory.
 
-use super::{BLOCKS, CHUNK, COLUMN, LaunchKind, Param, Strategy, Tried};
+use super::{BLOCKS, CHUNK, COLUMN, LaunchKind, Layout, Param, Strategy, Tried};
 
 /// The strategy.
 pub const STRATEGY: Strategy = Strategy {
@@ -44,11 +44,12 @@ pub const STRATEGY: Strategy = Strategy {
         BLOCKS,
         LOADER,
         BARRIER,
-        REFILL,
-        TRIM,
+        PREFETCH_POINT,
+        PROLOGUE,
     ],
     marches: true,
     stages: true,
+    layouts: &[Layout::Soa],
     // Boxes are as the array lies.
     wraps: |blocking| STRATEGY.param(blocking, LOADER.name) != BOXES,
     across: Some(across),
@@ -77,31 +78,25 @@ pub(crate) const BARRIER: Param = Param {
     name: "barrier",
     summary: "1: split, a warp waits for the others when it first reads what they shared; 0: all wait for each other once a plane",
     default: 0,
-    values: &[0, SPLIT],
+    values: &[0, 1],
     flat: None,
     tried: Tried::Beside,
 };
 
-/// The barrier that warps arrive on and wait at in different places.
-pub(crate) const SPLIT: u32 = 1;
-
-/// When an iteration fills the slots of a coming one.
-pub(crate) const REFILL: Param = Param {
-    name: "refill",
-    summary: "when planes of coming iterations are asked for: 0: before the work of an iteration, or amid it where barriers are split; 1: behind it, so that warps wait less for each other",
+/// The point of an iteration at which it requests the planes of a coming one.
+pub(crate) const PREFETCH_POINT: Param = Param {
+    name: "prefetch_point",
+    summary: "when an iteration requests the planes of a coming one: 0: before its work, or amid it with split barriers; 1: after it, so that warps wait less for each other",
     default: 0,
-    values: &[0, BEHIND],
+    values: &[0, 1],
     flat: None,
     tried: Tried::Last,
 };
 
-/// Planes are asked for behind the work.
-pub(crate) const BEHIND: u32 = 1;
-
-/// Do planes around a chunk get less work?
-pub(crate) const TRIM: Param = Param {
-    name: "trim",
-    summary: "1: planes before and behind a chunk get only the work that its outputs need of them, in a text of their own; 0: all of it",
+/// Code for the planes before a chunk and after it.
+pub(crate) const PROLOGUE: Param = Param {
+    name: "prologue",
+    summary: "1: planes before and after a chunk get only the work that its outputs need of them, in code of their own; 0: all of it",
     default: 0,
     values: &[0, 1],
     flat: None,

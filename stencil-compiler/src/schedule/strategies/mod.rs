@@ -1,7 +1,7 @@
 //! Blocking strategies: the ways in which one kernel covers its patch. One file each, listed in [`ALL`]: names,
 //! parameters (the tuner's space) and the facts that a plan needs. Their lowerings are in `kernel::blocking`.
 
-use super::{Blame, Blocking, Placement, Refusal};
+use super::{Blame, Blocking, Layout, Placement, Refusal};
 
 pub mod direct;
 pub mod lexicographic;
@@ -36,6 +36,8 @@ pub struct Strategy {
     pub marches: bool,
     /// May they be kept plane by plane in shared memory (`shared`)?
     pub stages: bool,
+    /// The layouts of arrays that it reads and writes.
+    pub layouts: &'static [Layout],
     /// Can a blocking read beyond one end of a periodic axis at the other, so that no ghost cells are
     /// needed?
     pub wraps: fn(&Blocking) -> bool,

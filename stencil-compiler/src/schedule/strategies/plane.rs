@@ -1,6 +1,6 @@
 //! `plane`: tiles march along the slowest axis, one plane in shared memory, columns in registers.
 
-use super::{BLOCKS, CHUNK, LaunchKind, Param, Strategy, Tried};
+use super::{BLOCKS, CHUNK, LaunchKind, Layout, Param, Strategy, Tried};
 
 /// The strategy.
 pub const STRATEGY: Strategy = Strategy {
@@ -44,6 +44,7 @@ pub const STRATEGY: Strategy = Strategy {
     ],
     marches: true,
     stages: false,
+    layouts: &[Layout::Soa],
     wraps: |_| false,
     across: Some(across),
     kind: LaunchKind::Blocks,

@@ -1,6 +1,6 @@
 //! `rows`: one row after the other, all its cells in a vector loop. The blocking of CPUs.
 
-use super::{LaunchKind, Strategy};
+use super::{LaunchKind, Layout, Strategy};
 
 /// The strategy.
 pub const STRATEGY: Strategy = Strategy {
@@ -9,6 +9,7 @@ pub const STRATEGY: Strategy = Strategy {
     params: &[],
     marches: false,
     stages: false,
+    layouts: &[Layout::Soa],
     wraps: |_| false,
     across: None,
     kind: LaunchKind::Rows,

@@ -1,6 +1,6 @@
 //! `tile3d`: boxes of cells with their rim in shared memory, rolling along the slowest axis.
 
-use super::{BLOCKS, LaunchKind, Param, Strategy, Tried};
+use super::{BLOCKS, LaunchKind, Layout, Param, Strategy, Tried};
 
 /// The strategy.
 pub const STRATEGY: Strategy = Strategy {
@@ -43,6 +43,7 @@ pub const STRATEGY: Strategy = Strategy {
     ],
     marches: false,
     stages: false,
+    layouts: &[Layout::Soa],
     wraps: |_| true,
     across: None,
     kind: LaunchKind::Blocks,

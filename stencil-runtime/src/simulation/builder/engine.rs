@@ -87,8 +87,8 @@ fn on_processor(
     };
     let algorithm = system.algorithm();
     let recomputed = recomputed(system.schedule());
-    let own = |s: Schedule| s == *system.schedule() || s == recomputed;
-    let fits = schedule.iter().map(Schedule::of_processor).all(own);
+    let own = |s: &Schedule| s == system.schedule() || *s == recomputed;
+    let fits = schedule.iter().all(own);
     let choice = match (engine, system.kernels()) {
         (Engine::Cpu | Engine::Auto | Engine::Compiled, Some(kernels)) if fits => {
             Choice::Compiled(kernels)

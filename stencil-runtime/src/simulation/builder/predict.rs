@@ -8,7 +8,7 @@ use stencil_compiler::kernel::text;
 use stencil_compiler::plan::Plan;
 
 use super::Builder;
-use super::build::{rules, target};
+use super::build::target;
 use super::check::params;
 use super::engine::on_mesh;
 use crate::backend::cuda::nvrtc::Resources;
@@ -94,7 +94,7 @@ impl<T: Number> Builder<T> {
         if schedule.fuse > 1 {
             carried(&schedule.unfused(algorithm))?;
         }
-        Ok(compiled.of_run(&rules::<T>(system, &params, &mesh, self.cfl_axes).constants))
+        Ok(compiled)
     }
 }
 
@@ -105,31 +105,6 @@ mod tests {
     use super::*;
     use crate::backend::cuda::usual_device;
     use crate::{Axis, Boundary, Faces, Simulation};
-
-    /// Kernels with the literals of one run differ from those of another, and from those that take parameters.
-    #[test]
-    fn literals_are_those_of_the_run() {
-        let text =
-            "pub system Heat in 2d { field q: scalar; param k: real = 1; ddt(q) = k * lap(q); }
-             scheme s for Heat { space: central<order = 4>; time: euler; }";
-        let system = SystemDef::from_text("heat.pde", text).unwrap();
-        let kernels = |choice: &str, k: f64, dt: f64| {
-            let builder = Simulation::<f32>::builder(&system).cells([64, 32, 1]);
-            let builder = builder.param("k", k).dt(dt);
-            let schedule = parse(&format!("schedule coefficients {choice} kernel direct"));
-            let predicted = builder.predicted(&system, &schedule.unwrap(), usual_device("sm_90"));
-            predicted.unwrap().kernels
-        };
-        let (parameter, literal) = (
-            kernels("parameter", 1.0, 1e-6),
-            kernels("literal", 1.0, 1e-6),
-        );
-        assert_ne!(parameter, literal);
-        assert_eq!(kernels("parameter", 0.5, 1e-6), parameter);
-        assert_ne!(kernels("literal", 0.5, 1e-6), literal);
-        // The last step of a run may be shorter.
-        assert_eq!(kernels("literal", 1.0, 1e-7), literal);
-    }
 
     /// The mesh decides whether a march reads around ends: walls and several patches have ghost cells.
     #[test]

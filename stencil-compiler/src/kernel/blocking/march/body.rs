@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::around::{Branch, branches};
-use super::boxes;
-use super::copies::Copies;
-use super::ends::Ends;
-use super::layout::{DONE, Layout};
-use super::reader::Planes;
+use super::March;
+use super::loader::Loader;
+use super::prefetch_point::PrefetchPoint;
+use super::prologue::{Branch, branches};
+use super::reads::Planes;
+use super::rings::{DONE, Rings};
 use super::stage::{Places, Stage};
-use super::{March, Refill};
 use crate::algorithm::FnId;
 use crate::kernel::iteration::{Computed, Frame, compute, frame};
 use crate::kernel::lower::Draft;
@@ -17,92 +16,37 @@ use crate::kernel::pipeline::Pipeline;
 use crate::kernel::{Condition, Index, IntVar, Operand, Stmt};
 use crate::schedule::Refusal;
 
-/// The means that fill the rings: boxes, copies, or boxes and, in blocks that read around an end, copies.
-struct Loader<'a> {
-    boxes: Option<boxes::Loader<'a>>,
-    copies: Option<Copies<'a>>,
-}
-
-impl Loader<'_> {
-    fn prologue(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>) {
-        if let Some(copies) = &self.copies {
-            copies.prologue(draft, body);
-        }
-        if let Some(boxes) = &self.boxes {
-            boxes.prologue(draft, body);
-        }
-    }
-
-    fn refill(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: IntVar) {
-        if let Some(copies) = &self.copies {
-            copies.refill(draft, body, iteration);
-        }
-        if let Some(boxes) = &self.boxes {
-            boxes.refill(draft, body, iteration);
-        }
-    }
-
-    fn wait(&self, body: &mut Vec<Stmt>, iteration: IntVar) {
-        if let Some(copies) = &self.copies {
-            copies.wait(body, iteration);
-        }
-        if let Some(boxes) = &self.boxes {
-            boxes.wait(body, iteration);
-        }
-    }
-}
-
 /// Writes the whole body of the kernel.
 pub(super) fn emit(
     draft: &mut Draft<'_>,
-    march: &March,
+    (march, prefetch_point): (&March, PrefetchPoint),
     pipeline: &Pipeline,
-    (layout, stage): (&Layout, &Stage),
+    (rings, stage): (&Rings, &Stage),
 ) -> Result<(), Refusal> {
     let mut body = Vec::new();
     let frame = frame(draft, &mut body, march.cover(), pipeline.axis);
-    let own = own_places(draft, &mut body, march, layout);
-    let place = (march, layout, frame);
+    let own = own_places(draft, &mut body, march, rings);
+    let place = (march, rings, frame);
     let places = Places::new(draft, &mut body, place, stage, &own);
-    let mut iterations = Index::Var(frame.end)
-        - Index::Var(frame.start)
-        - Index::Const(i64::from(pipeline.last_lag() + layout.begin));
-    let (mut boxes, mut ends) = (None, None);
-    if march.boxes {
-        let turns = draft.int("turns");
-        body.push(Stmt::Int {
-            var: turns,
-            value: iterations,
-        });
-        iterations = Index::Var(turns);
-        ends = Ends::new(draft, &mut body, march, layout, pipeline.axis);
-        let within = (frame, pipeline, turns);
-        let of_boxes = boxes::Loader::new(draft, &mut body, march, layout, within, ends);
-        boxes = Some(of_boxes);
-    }
-    let copies = (!march.boxes || ends.is_some()).then(|| {
-        let within = (frame, pipeline.axis);
-        Copies::new(draft, &mut body, march, layout, within, ends)
-    });
-    let loader = Loader { boxes, copies };
-    loader.prologue(draft, &mut body);
-    let mut planes = Planes::new(march, layout, places, pipeline.axis);
+    let with = (march, prefetch_point);
+    let loader = Loader::new(draft, &mut body, with, rings, (frame, pipeline));
+    loader.fill_first(draft, &mut body);
+    let mut planes = Planes::new(march, rings, places, pipeline.axis);
     planes.declare_columns(draft);
-    let iteration = draft.int("i");
-    let mut inner = Vec::new();
-    iterate(
-        draft,
-        &mut inner,
+    let iteration = Iteration {
+        march,
         pipeline,
-        layout,
-        (march, &loader),
-        &mut planes,
-        (iteration, &own, frame),
-    )?;
+        rings,
+        loader: &loader,
+        own: &own,
+        frame,
+        number: draft.int("i"),
+    };
+    let inner = iteration.emit(draft, &mut planes)?;
     body.push(Stmt::For {
-        var: iteration,
+        var: iteration.number,
         from: Index::Const(0),
-        to: iterations,
+        to: loader.turns.clone(),
         unroll: false,
         body: inner,
     });
@@ -115,134 +59,132 @@ fn own_places(
     draft: &mut Draft<'_>,
     body: &mut Vec<Stmt>,
     march: &March,
-    layout: &Layout,
+    rings: &Rings,
 ) -> Vec<IntVar> {
-    let mut own = Vec::new();
-    for group in &layout.groups {
-        let var = draft.int("own");
+    let groups = rings.groups.iter();
+    let own = groups.map(|group| {
         let x = Index::Thread(0) * i64::from(march.points);
-        let value = group.place(x, Index::Thread(1));
-        body.push(Stmt::Int { var, value });
-        own.push(var);
-    }
-    own
-}
-
-fn iterate(
-    draft: &mut Draft<'_>,
-    body: &mut Vec<Stmt>,
-    pipeline: &Pipeline,
-    layout: &Layout,
-    (march, loader): (&March, &Loader<'_>),
-    planes: &mut Planes<'_>,
-    (iteration, own, frame): (IntVar, &[IntVar], Frame),
-) -> Result<(), Refusal> {
-    let phases = i64::from(layout.phases());
-    let plane = draft.int("p");
-    body.push(Stmt::Int {
-        var: plane,
-        value: Index::Var(frame.start)
-            + Index::Var(iteration)
-            + Index::Const(i64::from(layout.begin)),
+        draft.define(body, "own", group.place(x, Index::Thread(1)))
     });
-    if march.refill == Refill::Ahead {
-        loader.refill(draft, body, iteration);
-    }
-    loader.wait(body, iteration);
-    planes.addresses(draft, body, iteration, own, &ages(pipeline, layout));
-    planes.enter_columns(draft, body)?;
-    let rims = [planes.rims(draft, true)?, planes.rims(draft, false)?];
-    let (columns, early) = (planes.columns().collect(), planes.early());
-    let computed = compute(
-        draft,
-        pipeline,
-        march.points,
-        (planes, &columns, &early),
-        (plane, frame),
-    )?;
-    let done = Stmt::Arrive {
-        barrier: DONE,
-        slot: Index::Var(iteration) % phases,
-    };
-    // The wait that comes with it is the one for the values that others shared.
-    let between = |draft: &mut Draft<'_>| {
-        let mut refill = Vec::new();
-        if march.refill == Refill::Between {
-            loader.refill(draft, &mut refill, iteration);
+    own.collect()
+}
+
+/// An iteration of the loop.
+struct Iteration<'a> {
+    march: &'a March,
+    pipeline: &'a Pipeline,
+    rings: &'a Rings,
+    loader: &'a Loader<'a>,
+    /// The thread's first cell in a plane of each group.
+    own: &'a [IntVar],
+    frame: Frame,
+    number: IntVar,
+}
+
+impl Iteration<'_> {
+    fn emit(&self, draft: &mut Draft<'_>, planes: &mut Planes<'_>) -> Result<Vec<Stmt>, Refusal> {
+        let (pipeline, number) = (self.pipeline, self.number);
+        let mut body = Vec::new();
+        let start = Index::Var(self.frame.start);
+        let begin = Index::Const(i64::from(self.rings.begin));
+        let plane = draft.define(&mut body, "p", start + Index::Var(number) + begin);
+        // Load.
+        let prefetch =
+            |here: PrefetchPoint, draft: &mut Draft<'_>| self.loader.prefetch(here, draft, number);
+        body.extend(prefetch(PrefetchPoint::Before, draft));
+        // Wait.
+        self.loader.wait(&mut body, number);
+        // Compute and store.
+        planes.addresses(draft, &mut body, number, self.own, &self.ages());
+        planes.enter_columns(draft, &mut body)?;
+        let rims = [planes.rims(draft, true)?, planes.rims(draft, false)?];
+        let (columns, early) = (planes.columns().collect(), planes.early());
+        let computed = compute(
+            draft,
+            pipeline,
+            self.march.points,
+            (planes, &columns, &early),
+            (plane, self.frame),
+        )?;
+        let warmup = pipeline.first_iteration() - self.rings.begin;
+        let warm = (warmup > 0).then(|| Index::Const(i64::from(warmup)));
+        let is_warm = warm.clone().map(|warm| Condition::at_least(number, warm));
+        for branch in branches(draft, pipeline, computed, (plane, self.frame, is_warm))? {
+            let Branch { computed, when } = branch;
+            let amid = prefetch(PrefetchPoint::Amid, draft);
+            let work = self.work(planes, (&early, &rims), computed, amid);
+            body.extend(when.run(draft, work));
         }
-        refill
-    };
-    let warmup = pipeline.first_iteration() - layout.begin;
-    let warm = (warmup > 0).then(|| Index::Const(i64::from(warmup)));
-    let is_warm = warm
-        .clone()
-        .map(|warm| Condition::at_least(iteration, warm));
-    for branch in branches(march, pipeline, computed, (plane, frame, is_warm)) {
-        let Branch { computed, when } = branch;
-        let amid = (between(draft), done.clone());
-        let work = work(march, planes, &early, (&rims, computed), amid);
-        body.extend(when.run(draft, work));
+        if let Some(warm) = warm {
+            let mut work = prefetch(PrefetchPoint::Amid, draft);
+            work.push(self.done());
+            body.push(Stmt::If {
+                conditions: vec![Condition::below(number, warm)],
+                body: work,
+            });
+        }
+        body.extend(prefetch(PrefetchPoint::After, draft));
+        planes.shift_columns(&mut body);
+        if planes.is_staged() && !self.march.split {
+            body.push(Stmt::Sync);
+        }
+        Ok(body)
     }
-    if let Some(warm) = warm {
-        body.push(Stmt::If {
-            conditions: vec![Condition::below(iteration, warm)],
-            body: between(draft).into_iter().chain([done]).collect(),
-        });
-    }
-    if march.refill == Refill::Behind {
-        loader.refill(draft, body, iteration);
-    }
-    planes.shift_columns(body);
-    if planes.is_staged() && !march.split {
-        body.push(Stmt::Sync);
-    }
-    Ok(())
-}
 
-/// The work of an iteration on its planes, in order.
-fn work(
-    march: &March,
-    planes: &Planes<'_>,
-    early: &BTreeSet<FnId>,
-    ([ahead, rims], computed): (&[Vec<Stmt>; 2], Computed),
-    (refill, done): (Vec<Stmt>, Stmt),
-) -> Vec<Stmt> {
-    let results: Vec<Stmt> = computed.results().collect();
-    let staged = computed.staged.into_iter();
-    let (first, last): (Vec<_>, Vec<_>) = staged.partition(|(of, _)| early.contains(of));
-    let store = |staged: Vec<(FnId, Vec<Operand>)>| {
-        let stores = staged.into_iter();
-        stores.filter_map(|(of, values)| planes.store(of, values))
-    };
-    let mut work = ahead.clone();
-    work.extend(computed.ahead);
-    work.extend(store(first));
-    work.extend(refill);
-    work.extend(rims.clone());
-    work.extend(computed.operations);
-    // Nothing is read from a ring after the operations, so the copies over the oldest planes need not wait for stores.
-    // But if a barrier is split, readers wait for this alone.
-    if march.split {
-        work.extend(store(last));
-        work.push(done);
-    } else {
-        work.push(done);
-        work.extend(store(last));
+    /// The statements that compute and store, in order.
+    fn work(
+        &self,
+        planes: &Planes<'_>,
+        (early, [ahead, rims]): (&BTreeSet<FnId>, &[Vec<Stmt>; 2]),
+        computed: Computed,
+        prefetch: Vec<Stmt>,
+    ) -> Vec<Stmt> {
+        let results: Vec<Stmt> = computed.results().collect();
+        let staged = computed.staged.into_iter();
+        let (first, last): (Vec<_>, Vec<_>) = staged.partition(|(of, _)| early.contains(of));
+        let store = |staged: Vec<(FnId, Vec<Operand>)>| {
+            let stores = staged.into_iter();
+            stores.filter_map(|(of, values)| planes.store(of, values))
+        };
+        let mut work = ahead.clone();
+        work.extend(computed.ahead);
+        work.extend(store(first));
+        // The wait that comes with it is the one for values that other warps share.
+        work.extend(prefetch);
+        work.extend(rims.clone());
+        work.extend(computed.operations);
+        // Nothing is read from a ring after the operations, so slots are handed back before stores. A split barrier
+        // is all that readers of shared functions wait for: it comes after their stores.
+        if self.march.split {
+            work.extend(store(last));
+            work.push(self.done());
+        } else {
+            work.push(self.done());
+            work.extend(store(last));
+        }
+        work.extend(results);
+        work
     }
-    work.extend(results);
-    work
-}
 
-/// The planes of each group that an iteration reads from the ring, by age.
-fn ages(pipeline: &Pipeline, layout: &Layout) -> Vec<(usize, u32)> {
-    let mut ages = BTreeSet::new();
-    for (of, at) in pipeline.reads.keys() {
-        let plane = &layout.planes[of];
-        let lead = layout.groups[plane.group].shape.lead;
-        ages.insert((plane.group, (lead - at[pipeline.axis]).unsigned_abs()));
-        ages.insert((plane.group, 0));
+    /// Hands back the slots that this iteration has read.
+    fn done(&self) -> Stmt {
+        Stmt::Arrive {
+            barrier: DONE,
+            slot: Index::Var(self.number) % i64::from(self.rings.phases()),
+        }
     }
-    ages.into_iter()
-        .filter(|(group, age)| *age <= layout.groups[*group].kept)
-        .collect()
+
+    /// The ages of the planes of each group that an iteration reads from the ring.
+    fn ages(&self) -> Vec<(usize, u32)> {
+        let mut ages = BTreeSet::new();
+        for (of, at) in self.pipeline.reads.keys() {
+            let plane = &self.rings.planes[of];
+            let lead = self.rings.groups[plane.group].shape.lead;
+            ages.insert((plane.group, (lead - at[self.pipeline.axis]).unsigned_abs()));
+            ages.insert((plane.group, 0));
+        }
+        ages.into_iter()
+            .filter(|(group, age)| *age <= self.rings.groups[*group].kept)
+            .collect()
+    }
 }

@@ -11,8 +11,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::March;
-use super::layout::{Layout, RING};
-use super::reader::Planes;
+use super::reads::Planes;
+use super::rings::{RING, Rings};
 use crate::algorithm::{FnId, Offset};
 use crate::kernel::iteration::Frame;
 use crate::kernel::lower::Draft;
@@ -149,7 +149,7 @@ impl<'a> Places<'a> {
     pub(super) fn new(
         draft: &mut Draft<'_>,
         body: &mut Vec<Stmt>,
-        (march, layout, frame): (&March, &Layout, Frame),
+        (march, rings, frame): (&March, &Rings, Frame),
         stage: &'a Stage,
         ring: &[IntVar],
     ) -> Self {
@@ -162,7 +162,7 @@ impl<'a> Places<'a> {
         for (id, staged) in &stage.planes {
             let x = Index::Thread(0) * i64::from(march.points);
             let value = staged.place(x, Index::Thread(1));
-            let var = int(draft, body, "own_stage", value);
+            let var = draft.define(body, "own_stage", value);
             places.own.insert(*id, var);
         }
         let mut rims: BTreeMap<(bool, Rim), Vec<FnId>> = BTreeMap::new();
@@ -177,7 +177,7 @@ impl<'a> Places<'a> {
             for band in rim.bands(march.tile) {
                 for round in 0..band.cells().div_ceil(threads) {
                     let number = (frame.thread, begin, round * threads);
-                    let with = (march, layout, ring);
+                    let with = (march, rings, ring);
                     let share = places.share(draft, body, with, (band, number), &functions);
                     places.shares.push(share);
                 }
@@ -191,7 +191,7 @@ impl<'a> Places<'a> {
         &self,
         draft: &mut Draft<'_>,
         body: &mut Vec<Stmt>,
-        (march, layout, ring): (&March, &Layout, &[IntVar]),
+        (march, rings, ring): (&March, &Rings, &[IntVar]),
         (band, (thread, begin, first)): (Band, (IntVar, u32, u32)),
         functions: &[FnId],
     ) -> Share {
@@ -202,7 +202,7 @@ impl<'a> Places<'a> {
                 (Index::Var(thread) + Index::Const(i64::from(threads - begin))) % i64::from(threads)
             }
         };
-        let number = int(draft, body, "rim", turned + Index::Const(i64::from(first)));
+        let number = draft.define(body, "rim", turned + Index::Const(i64::from(first)));
         let [x, y] = cell(draft, body, march, band, number);
         let conditions = match first + threads > band.cells() {
             true => vec![Condition::below(
@@ -211,15 +211,15 @@ impl<'a> Places<'a> {
             )],
             false => Vec::new(),
         };
-        let groups = layout.groups.iter().zip(ring);
+        let groups = rings.groups.iter().zip(ring);
         let in_ring = groups.map(|(group, own)| {
             let value = group.place(x.clone(), y.clone()) - Index::Var(*own);
-            int(draft, body, "rim_ring", value)
+            draft.define(body, "rim_ring", value)
         });
         let in_ring = in_ring.collect();
         let in_stage = self.stage.planes.iter().map(|(id, staged)| {
             let value = staged.place(x.clone(), y.clone()) - Index::Var(self.own[id]);
-            (*id, int(draft, body, "rim_stage", value))
+            (*id, draft.define(body, "rim_stage", value))
         });
         let is_early = |id: &FnId| self.stage.planes[id].early;
         Share {
@@ -236,7 +236,7 @@ impl<'a> Places<'a> {
         for (id, staged) in &self.stage.planes {
             for age in std::iter::once(&0).chain(&staged.ages) {
                 let value = staged.slot(iteration, *age) + Index::Var(self.own[id]);
-                let var = int(draft, body, &format!("stage_{age}"), value);
+                let var = draft.define(body, &format!("stage_{age}"), value);
                 self.now.insert((*id, *age), var);
             }
         }
@@ -316,7 +316,7 @@ fn cell(
         ),
         _ => (number.clone() / across, number % across),
     };
-    let beside = int(draft, body, "rim_beside", beside);
+    let beside = draft.define(body, "rim_beside", beside);
     let place = Index::Var(beside) - Index::Const(before);
     let place = match (before, behind) {
         (0, _) => place + Index::Const(tile),
@@ -332,12 +332,6 @@ fn cell(
         0 => [place, along],
         _ => [along, place],
     }
-}
-
-fn int(draft: &mut Draft<'_>, body: &mut Vec<Stmt>, name: &str, value: Index) -> IntVar {
-    let var = draft.int(name);
-    body.push(Stmt::Int { var, value });
-    var
 }
 
 /// Reads planes around a cell beside the tile.
@@ -390,7 +384,7 @@ impl Beside<'_, '_> {
             return known;
         }
         let value = Index::Var(now) + Index::Var(from);
-        let var = int(draft, &mut self.addresses, "beside", value);
+        let var = draft.define(&mut self.addresses, "beside", value);
         self.bases.insert((stage, now), var);
         var
     }

@@ -80,7 +80,7 @@ impl<'a> Loader<'a> {
             let row = (Index::Thread(1) + Index::Const(low)) * i64::from(group.width);
             let column = Index::Thread(0) * i64::from(cover.points);
             let first = Index::Const(i64::from(group.start + group.front));
-            let own = int(draft, body, "own", row + column + first);
+            let own = draft.define(body, "own", row + column + first);
             loader.own.push(own);
             for part in parts(cover, group) {
                 used = loader.share(draft, body, at, group, &part, used);
@@ -111,7 +111,7 @@ impl<'a> Loader<'a> {
         };
         for first in (0..count).step_by(threads as usize) {
             let number = turned.clone() + Index::Const(i64::from(first));
-            let number = int(draft, body, "rim", number);
+            let number = draft.define(body, "rim", number);
             let mut strip = self.strip(draft, body, at, group, part, number);
             if first + threads > count {
                 let count = Index::Const(i64::from(count));
@@ -139,7 +139,7 @@ impl<'a> Loader<'a> {
         ];
         let mut place = Vec::new();
         for (along, (name, value)) in counted.into_iter().enumerate() {
-            let counted = int(draft, body, name, value);
+            let counted = draft.define(body, name, value);
             let gap = i64::from(part.gap[along]);
             // Cells that are not in front of the tile are behind it.
             let step = match i64::from(part.before[along]) {
@@ -151,23 +151,23 @@ impl<'a> Loader<'a> {
                 }
             };
             let first = Index::Const(i64::from(part.first[along]));
-            place.push(int(draft, body, name, Index::Var(counted) + step + first));
+            place.push(draft.define(body, name, Index::Var(counted) + step + first));
         }
         let (column, row) = (place[0], place[1]);
         let to = Index::Var(row) * i64::from(group.width) + Index::Var(column);
         let to = to + Index::Const(i64::from(group.start));
-        let to = int(draft, body, "rim_to", to);
+        let to = draft.define(body, "rim_to", to);
         let extend = draft.context.launch.extend;
         let [[_, right], [low, high]] = group.shape.rim;
         let before = Index::Const(i64::from(extend[0] + group.front));
         let x = Index::Block(0) * i64::from(self.cover.tile[0]) - before + Index::Var(column);
-        let x = int(draft, body, "rim_x", x);
+        let x = draft.define(body, "rim_x", x);
         let mut inside = vec![Condition::below(x, end_of(extend, 0, right))];
         let mut y = row;
         if self.axis == 2 {
             let before = Index::Const(i64::from(extend[1] + low));
             let value = Index::Block(1) * i64::from(self.cover.tile[1]) - before + Index::Var(row);
-            y = int(draft, body, "rim_y", value);
+            y = draft.define(body, "rim_y", value);
             inside.push(Condition::below(y, end_of(extend, 1, high)));
         }
         let names = group.members.iter().map(|of| {
@@ -192,7 +192,7 @@ impl<'a> Loader<'a> {
         let mut coming = |draft: &mut Draft<'_>, body: &mut Vec<Stmt>, lag: i32| {
             *ahead.entry(lag).or_insert_with(|| {
                 let value = Index::Var(plane) + Index::Const(i64::from(lag + 1));
-                int(draft, body, "coming", value)
+                draft.define(body, "coming", value)
             })
         };
         let mut alike: BTreeMap<_, Vec<FnId>> = BTreeMap::new();
@@ -296,7 +296,7 @@ impl<'a> Loader<'a> {
             next * i64::from(group.slot_len()) + Index::Var(first)
         };
         for (group, own) in self.layout.groups.iter().zip(&self.own) {
-            let base = int(draft, body, "to", place(group, *own));
+            let base = draft.define(body, "to", place(group, *own));
             for (member, of) in group.members.iter().enumerate() {
                 let points = 0..self.cover.points as i32;
                 let values = points.map(|point| columns[&(*of, point, group.shape.lag)]);
@@ -305,7 +305,7 @@ impl<'a> Loader<'a> {
         }
         for strip in &self.strips {
             let group = &self.layout.groups[strip.group];
-            let base = int(draft, body, "to", place(group, strip.to));
+            let base = draft.define(body, "to", place(group, strip.to));
             let values = strip.values.iter().enumerate();
             let puts = values.map(|(at, reg)| put(group, at, base, vec![Operand::Reg(*reg)]));
             if strip.taken.is_empty() {
@@ -370,10 +370,4 @@ fn parts(cover: Cover, group: &Group) -> Vec<RimRows> {
 /// The end of the cells along an axis that a rim behind the region has.
 fn end_of(extend: [u32; 3], axis: usize, rim: u32) -> Index {
     Index::Size(axis) + Index::Const(i64::from(extend[axis] + rim))
-}
-
-fn int(draft: &mut Draft<'_>, body: &mut Vec<Stmt>, name: &str, value: Index) -> IntVar {
-    let var = draft.int(name);
-    body.push(Stmt::Int { var, value });
-    var
 }

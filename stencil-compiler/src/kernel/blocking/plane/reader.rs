@@ -82,8 +82,7 @@ impl<'a> Planes<'a> {
             let age = i64::from(group.shape.lag - lag);
             let slot = (Index::Var(iteration) + Index::Const((slots - age) % slots)) % slots;
             let value = slot * i64::from(group.slot_len()) + Index::Var(own[at]);
-            let var = draft.int(&format!("plane_{at}_{age}"));
-            body.push(Stmt::Int { var, value });
+            let var = draft.define(body, &format!("plane_{at}_{age}"), value);
             self.own.insert((at, lag), var);
         }
     }

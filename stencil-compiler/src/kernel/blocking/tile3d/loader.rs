@@ -28,8 +28,7 @@ impl<'a> Loader<'a> {
         let [x, y, _] = form.cells.map(i64::from);
         let plane = Index::Thread(2) * (x * y);
         let value = plane + Index::Thread(1) * x + Index::Thread(0);
-        let thread = draft.int("thread");
-        body.push(Stmt::Int { var: thread, value });
+        let thread = draft.define(body, "thread", value);
         Loader {
             form,
             tile,
@@ -55,22 +54,21 @@ impl<'a> Loader<'a> {
         let copies = per_plane * count;
         let round = draft.int("round");
         let mut inner = Vec::new();
-        let mut int = |draft: &mut Draft<'_>, name: &str, value: Index| {
-            let var = draft.int(name);
-            inner.push(Stmt::Int { var, value });
-            var
-        };
         let all = Index::Var(round) * i64::from(threads) + Index::Var(self.thread);
-        let number = int(draft, "copy", all);
+        let number = draft.define(&mut inner, "copy", all);
         let in_plane = Index::Var(number) % i64::from(per_plane);
-        let row = int(draft, "copy_row", in_plane.clone() / i64::from(per_row));
+        let row = draft.define(
+            &mut inner,
+            "copy_row",
+            in_plane.clone() / i64::from(per_row),
+        );
         let column = in_plane % i64::from(per_row) * i64::from(form.vector);
-        let column = int(draft, "copy_column", column);
+        let column = draft.define(&mut inner, "copy_column", column);
         let plane = first + Index::Var(number) / i64::from(per_plane);
-        let plane = int(draft, "copy_plane", plane);
+        let plane = draft.define(&mut inner, "copy_plane", plane);
         let slot = Index::Var(plane) % i64::from(tile.planes);
         let to = slot * i64::from(tile.slot_len()) + Index::Var(row) * i64::from(tile.width);
-        let to = int(draft, "copy_to", to + Index::Var(column));
+        let to = draft.define(&mut inner, "copy_to", to + Index::Var(column));
         let (axis, side) = (form.axis, form.side());
         let extend = draft.context.launch.extend;
         let begin = |axis: usize, rim: u32| {
@@ -78,12 +76,12 @@ impl<'a> Loader<'a> {
             first - Index::Const(i64::from(rim + extend[axis]))
         };
         let x = begin(0, tile.rim_x[0]) + Index::Var(column);
-        let x = int(draft, "copy_x", x);
+        let x = draft.define(&mut inner, "copy_x", x);
         let along_side = begin(side, tile.rim_side[0]) + Index::Var(row);
-        let along_side = int(draft, "copy_side", along_side);
+        let along_side = draft.define(&mut inner, "copy_side", along_side);
         let rim = Index::Const(i64::from(tile.rim_axis[0]));
         let along_axis = Index::Var(self.start) - rim + Index::Var(plane);
-        let along_axis = int(draft, "copy_axis", along_axis);
+        let along_axis = draft.define(&mut inner, "copy_axis", along_axis);
         let last = Index::Var(self.end) + Index::Const(i64::from(tile.rim_axis[1]));
         let conditions = vec![
             below(number, Index::Const(i64::from(copies))),
@@ -95,10 +93,8 @@ impl<'a> Loader<'a> {
         let places = [0, 1, 2].map(|axis| match draft.context.launch.wrapped[axis] {
             false => from[axis],
             true => {
-                let var = draft.int("copy_from");
                 let value = draft.context.wrapped(Index::Var(from[axis]), axis);
-                guarded.push(Stmt::Int { var, value });
-                var
+                draft.define(&mut guarded, "copy_from", value)
             }
         });
         guarded.extend(self.copies(draft, to, (from, places)));

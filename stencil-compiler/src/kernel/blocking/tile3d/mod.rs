@@ -138,35 +138,30 @@ fn body(
 ) -> Result<Vec<Stmt>, Refusal> {
     let extend = draft.context.launch.extend.map(i64::from);
     let mut body = Vec::new();
-    let mut int = |draft: &mut Draft<'_>, name: &str, value: Index| {
-        let var = draft.int(name);
-        body.push(Stmt::Int { var, value });
-        var
-    };
     let mut own = Vec::new();
     for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
         let size =
             i64::from(form.cells[axis]) * i64::from(if axis == form.axis { form.rolls } else { 1 });
         let first = Index::Block(axis) * size + Index::Thread(axis) - Index::Const(extend[axis]);
-        own.push(int(draft, name, first));
+        own.push(draft.define(&mut body, name, first));
     }
     let size = i64::from(form.cells[form.axis]);
     let first = Index::Block(form.axis) * (size * i64::from(form.rolls));
-    let start = int(draft, "start", first - Index::Const(extend[form.axis]));
+    let start = draft.define(&mut body, "start", first - Index::Const(extend[form.axis]));
     let chunk = Index::Var(start) + Index::Const(size * i64::from(form.rolls));
     let last = Index::Size(form.axis) + Index::Const(extend[form.axis]);
-    let end = int(draft, "end", Index::Min(Box::new(chunk), Box::new(last)));
+    let end = draft.define(
+        &mut body,
+        "end",
+        Index::Min(Box::new(chunk), Box::new(last)),
+    );
     let loader = Loader::new(draft, &mut body, form, tile, (start, end));
     loader.load(draft, &mut body, Index::Const(0), tile.planes);
     let roll = draft.int("roll");
     let mut inner = Vec::new();
     loader.wait(&mut inner, roll);
-    let here = draft.int(["x", "y", "z"][form.axis]);
-    inner.push(Stmt::Int {
-        var: here,
-        value: Index::Var(own[form.axis]) + Index::Var(roll) * size,
-    });
-    own[form.axis] = here;
+    let here = Index::Var(own[form.axis]) + Index::Var(roll) * size;
+    own[form.axis] = draft.define(&mut inner, ["x", "y", "z"][form.axis], here);
     inner.extend(work(draft, form, tile, values, results, roll, &own)?);
     if form.rolls > 1 {
         inner.push(Stmt::Sync);

@@ -122,10 +122,8 @@ impl<'a> Staged<'a> {
             let first = Index::Var(roll) * i64::from(form.cells[axis]) + Index::Thread(axis);
             let plane = first + Index::Const(i64::from(tile.rim_axis[0]) + i64::from(*offset));
             let slot = plane % i64::from(tile.planes);
-            let var = draft.int("own");
             let value = slot * i64::from(tile.slot_len()) + in_plane.clone();
-            out.push(Stmt::Int { var, value });
-            own.insert(*offset, var);
+            own.insert(*offset, draft.define(out, "own", value));
         }
         Staged {
             form,

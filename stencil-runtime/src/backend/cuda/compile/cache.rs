@@ -33,7 +33,7 @@ impl Absence {
     pub(crate) fn words(self) -> &'static str {
         match self {
             Absence::Missing => {
-                "is not there: it was lost, made by another version of this program, or is of a run with other parameters or another mesh where `coefficients literal` writes these into kernels"
+                "is not there: it was lost, or made by another version of this program"
             }
             Absence::Damaged => "is damaged",
         }

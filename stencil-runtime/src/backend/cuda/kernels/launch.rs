@@ -7,7 +7,7 @@ use cudarc::driver::{
     CudaFunction, CudaModule, CudaStream, DevicePtr, LaunchConfig, PushKernelArg,
 };
 use cudarc::nvrtc::Ptx;
-use stencil_compiler::algorithm::{Algorithm, Constants};
+use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::compile::Device;
 use stencil_compiler::emit::{self, Patches, Places, Source};
 use stencil_compiler::kernel::Kernel;
@@ -53,14 +53,13 @@ pub(crate) fn fitted(
     }
 }
 
-/// Returns the texts of all launches of a plan over one patch or many on a device, in a run with these constants.
+/// Returns the texts of all launches of a plan over one patch or many on a device.
 pub(crate) fn texts<T: Number>(
-    (algorithm, constants): (&Algorithm, &Constants),
+    algorithm: &Algorithm,
     plan: &Plan,
     on: (Patches, &Device),
 ) -> Result<Vec<Text>, CudaError> {
-    let of_run = |kernel: Kernel| kernel.of_run(plan.coefficients, constants);
-    texts_changed::<T>(algorithm, plan, on, of_run)
+    texts_changed::<T>(algorithm, plan, on, |kernel| kernel)
 }
 
 /// The same, with each kernel changed by a function.
@@ -439,7 +438,7 @@ mod tests {
     use crate::mesh::Mesh;
     use crate::{Simulation, SystemDef};
 
-    /// Tools show the kernels for a mesh that a run on it compiles: chunks, reads around ends of axes, and literals.
+    /// Tools show the kernels for a mesh that a run on it compiles: chunks, reads around ends of axes.
     #[test]
     fn kernels_for_a_mesh_are_those_of_a_run_on_it() {
         let text =
@@ -447,19 +446,15 @@ mod tests {
             scheme s for Heat { space: central<order = 4>; time: ssprk2; }";
         let system = SystemDef::from_text("heat.pde", text).unwrap();
         let cells = [64, 48, 80];
-        let constants =
-            system
-                .algorithm()
-                .constants(Precision::F32, &[0.5], cells.map(|n| 1.0 / n as f64));
         for blocking in ["march chunk=0", "march chunk=0 loader=2", "direct"] {
-            let schedule = format!("schedule coefficients literal kernel {blocking}");
+            let schedule = format!("schedule kernel {blocking}");
             let schedule = schedule::text::parse(&schedule).unwrap();
             let target = Target::periodic(4, cells, usual_device("sm_90"));
             let shown = compile(system.algorithm(), &schedule, &target).unwrap();
             let run = Simulation::<f32>::builder(&system).cells(cells).dt(1e-6);
             let run = run.schedule(schedule).ahead("sm_90").unwrap();
             let compiled: Vec<String> = run.pieces().map(|piece| piece.source.text).collect();
-            for kernel in &shown.of_run(&constants).kernels {
+            for kernel in &shown.kernels {
                 let text = emit::cuda(kernel, Precision::F32).unwrap().text;
                 assert!(compiled.contains(&text), "{text}");
             }

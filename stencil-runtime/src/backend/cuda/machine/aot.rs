@@ -86,7 +86,7 @@ pub(crate) fn ahead<T: Number>(
     let mut groups = vec![(own, Arc::default())];
     for (problem, plan) in plans.all() {
         let plan = fitted(plan, problem.dimension, patches, &device);
-        let texts = texts::<T>((problem, &rules.constants), &plan, (over, &device))?;
+        let texts = texts::<T>(problem, &plan, (over, &device))?;
         let sources = texts.into_iter().map(|t| t.source).collect();
         groups.push((sources, Arc::new(Places::of(problem))));
     }
@@ -150,37 +150,6 @@ mod tests {
         // The clock alone does not depend on the layout of arrays, and there are arrays beside surfaces.
         assert_eq!((same(&aos), same(&surface)), (1, 2));
         fs::remove_dir_all(&folder).unwrap();
-    }
-
-    #[test]
-    fn texts_have_the_numbers_of_their_run_where_coefficients_are_literals() {
-        let texts = |choice: &str, c: f64| -> Vec<String> {
-            let schedule = format!("schedule coefficients {choice} kernel direct");
-            let schedule = schedule::text::parse(&schedule).unwrap();
-            let run = waves(2).param("c", c).schedule(schedule);
-            let pieces = run.ahead("sm_90").unwrap().pieces();
-            pieces.map(|piece| piece.source.text).collect()
-        };
-        assert_eq!(texts("parameter", 1.0), texts("parameter", 1.5));
-        let (usual, one, other) = (
-            texts("parameter", 1.5),
-            texts("literal", 1.0),
-            texts("literal", 1.5),
-        );
-        let differing =
-            |a: &[String], b: &[String]| a.iter().zip(b).filter(|(a, b)| a != b).count();
-        // The two substeps differ; ghost cells, the clock and the observed functions do not.
-        assert_eq!((differing(&one, &other), differing(&one, &usual)), (2, 2));
-        // Half of the square of the speed over the spacings of 1/20 and 1/10.
-        let changed = other.iter().zip(&one).filter(|(a, b)| a != b);
-        for (text, _) in changed {
-            assert!(
-                text.contains("2.25e1f") && text.contains("1.125e1f"),
-                "{text}"
-            );
-            // The time step may have any length.
-            assert!(text.contains("struct Uniforms {\n  float "), "{text}");
-        }
     }
 
     #[test]

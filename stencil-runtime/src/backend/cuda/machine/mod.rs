@@ -136,8 +136,7 @@ impl<T: Number> Machine<T> {
         pool: Arc<ThreadPool>,
     ) -> Result<Self, Error> {
         let kept_in = cache.as_ref();
-        let programs =
-            Programs::new::<T>(plans, (&domain, unsteady), &rules, facts(&card, kept_in))?;
+        let programs = Programs::new::<T>(plans, (&domain, unsteady), facts(&card, kept_in))?;
         let plan = programs.single()?;
         let of_host = deepest([programs.halo, programs.reach, domain.halo]);
         let halos = [programs.halo, of_host];

@@ -20,7 +20,7 @@ use crate::backend::cuda::memory::{Memory, stride};
 use crate::backend::cuda::{Cache, CudaError};
 use crate::field::{Cut, Domain, Fields};
 use crate::mesh::Patches;
-use crate::step::{Plans, Rules};
+use crate::step::Plans;
 use crate::{Error, Number};
 
 /// The plans of a run as texts.
@@ -41,14 +41,13 @@ impl<'a> Programs<'a> {
     pub(super) fn new<T: Number>(
         plans: Plans<'a>,
         (domain, unsteady): (&Domain, &Unsteady),
-        rules: &Rules,
         device: Device,
     ) -> Result<Self, Error> {
         let patches = &domain.patches;
         let mut all = Vec::new();
         for (problem, plan) in plans.all() {
             let plan = fitted(plan, problem.dimension, patches, &device);
-            let texts = texts::<T>((problem, &rules.constants), &plan, (over(patches), &device))?;
+            let texts = texts::<T>(problem, &plan, (over(patches), &device))?;
             all.push((problem, plan, texts));
         }
         let around = domain.boundaries.around(patches);

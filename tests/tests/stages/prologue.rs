@@ -1,5 +1,5 @@
-//! Planes around a chunk get less work if the schedule asks for that, and planes are requested behind the work: checks
-//! that the compared kernels differ.
+//! Planes around a chunk get less work with a prologue, and planes are requested at either prefetch point: checks that the
+//! compared kernels differ.
 
 use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::expr::real::Precision;
@@ -46,10 +46,10 @@ fn branches(kernel: &Kernel) -> Vec<usize> {
 #[test]
 fn planes_around_a_chunk_get_an_eighth_of_the_work_and_it_is_not_counted() {
     for (source, most) in [(ISOTHERMAL_NS, 8), (INDUCTION, 4)] {
-        let (whole, trimmed) = (kernel(source, &[]), kernel(source, &[("trim", 1)]));
-        let ([all], [core, before, behind]) = (&branches(&whole)[..], &branches(&trimmed)[..])
+        let (whole, separate) = (kernel(source, &[]), kernel(source, &[("prologue", 1)]));
+        let ([all], [core, before, behind]) = (&branches(&whole)[..], &branches(&separate)[..])
         else {
-            panic!("{:?} and {:?}", branches(&whole), branches(&trimmed));
+            panic!("{:?} and {:?}", branches(&whole), branches(&separate));
         };
         assert_eq!(all, core);
         assert!(
@@ -60,8 +60,8 @@ fn planes_around_a_chunk_get_an_eighth_of_the_work_and_it_is_not_counted() {
             *behind > 0 && behind * most <= core + most * most,
             "{behind} of {core}"
         );
-        assert_eq!(whole.operations().cost, trimmed.operations().cost);
-        assert_eq!(whole.operations().chain, trimmed.operations().chain);
+        assert_eq!(whole.operations().cost, separate.operations().cost);
+        assert_eq!(whole.operations().chain, separate.operations().chain);
     }
 }
 
@@ -78,6 +78,6 @@ fn planes_are_asked_for_before_the_work_or_behind_it() {
     };
     let (asks, works) = order(&[]);
     assert!(asks < works);
-    let (asks, works) = order(&[("refill", 1)]);
+    let (asks, works) = order(&[("prefetch_point", 1)]);
     assert!(works < asks);
 }

@@ -2,7 +2,7 @@
 //! copied, which follow the layout of the array.
 
 use super::March;
-use super::layout::{Group, Layout};
+use super::rings::{Group, Rings};
 use crate::kernel::lower::Draft;
 use crate::kernel::{Condition, Index, IntVar, Stmt};
 use crate::plan::Launch;
@@ -21,13 +21,13 @@ impl Ends {
         draft: &mut Draft<'_>,
         body: &mut Vec<Stmt>,
         march: &March,
-        layout: &Layout,
+        rings: &Rings,
         axis: usize,
     ) -> Option<Self> {
         let launch = draft.context.launch;
         let mut room: Option<Index> = None;
         for across in 0..axis {
-            let groups = layout.groups.iter();
+            let groups = rings.groups.iter();
             let around = groups.filter(|group| is_around(group, launch, across));
             let Some([before, behind]) = around.map(|g| rims(g)[across]).reduce(wider) else {
                 continue;
@@ -44,9 +44,7 @@ impl Ends {
                 });
             }
         }
-        let value = room?;
-        let room = draft.int("room");
-        body.push(Stmt::Int { var: room, value });
+        let room = draft.define(body, "room", room?);
         Some(Ends { room })
     }
 
@@ -78,7 +76,7 @@ fn is_around(group: &Group, launch: &Launch, across: usize) -> bool {
 }
 
 /// Do some blocks read planes of a group around an end across the march, which is along `axis`?
-pub(super) fn are_around(group: &Group, launch: &Launch, axis: usize) -> bool {
+pub(in super::super) fn are_around(group: &Group, launch: &Launch, axis: usize) -> bool {
     (0..axis).any(|across| is_around(group, launch, across))
 }
 
@@ -92,8 +90,6 @@ pub(super) fn source(
     if !draft.context.launch.wrapped[axis] {
         return plane;
     }
-    let from = draft.int("from");
-    let value = draft.context.wrapped(Index::Var(plane), axis);
-    body.push(Stmt::Int { var: from, value });
-    from
+    let from = draft.context.wrapped(Index::Var(plane), axis);
+    draft.define(body, "from", from)
 }

@@ -1,13 +1,13 @@
-//! Values of surfaces: read and written one by one, by their places along the axes.
+//! Reads and writes of values: in arrays by their index, in surfaces one by one by their places along the axes.
 
 use std::collections::BTreeSet;
 
 use super::c_like::Printer;
 use super::index;
-use super::infix::{self, SUM};
+use super::infix::{self, SUM, parenthesized};
 use super::nest::Tree;
 use super::{EmitError, Patches, get};
-use crate::kernel::{BufferId, CellVar, Index, Kernel, Stmt};
+use crate::kernel::{Buffer, BufferId, CellVar, Index, Kernel, Stmt};
 
 /// Names that a text with surfaces uses for itself.
 pub(super) const RESERVED: &[&str] = &[
@@ -33,7 +33,7 @@ pub(super) const FROM: &str = "  \
   const int from2 = first2 + number / (count0 * count1) * planes;
 ";
 
-/// Has a kernel any?
+/// Has a kernel surfaces?
 pub(super) fn has_any(kernel: &Kernel) -> bool {
     kernel.buffers.iter().any(|buffer| buffer.surface)
 }
@@ -56,8 +56,7 @@ impl Cells {
         for stmt in body {
             match stmt {
                 Stmt::Load { buffer, cell, .. } | Stmt::Store { buffer, cell, .. } => {
-                    let surface = is_surface(kernel, *buffer);
-                    let kind = match surface {
+                    let kind = match is_surface(kernel, *buffer) {
                         true => &mut self.in_surfaces,
                         false => &mut self.in_arrays,
                     };
@@ -76,11 +75,7 @@ fn is_surface(kernel: &Kernel, buffer: BufferId) -> bool {
 }
 
 impl Printer<'_> {
-    pub(super) fn is_surface(&self, buffer: BufferId) -> bool {
-        is_surface(self.kernel, buffer)
-    }
-
-    /// Declares a cell: its place in arrays, and along each axis in surfaces.
+    /// Declares a cell: where it is in arrays, and along each axis in surfaces.
     pub(super) fn cell(&mut self, cell: CellVar, at: &[Index; 3]) -> Result<(), EmitError> {
         let name = get(&self.names.cells, cell.0, "cell")?;
         let along = self.names.along.get(&cell);
@@ -102,8 +97,62 @@ impl Printer<'_> {
         Ok(())
     }
 
-    /// The arguments that say where a value of a surface is.
-    fn place(
+    /// Defines a register as the value of a buffer at a cell.
+    pub(super) fn load(
+        &mut self,
+        reg: u32,
+        buffer: BufferId,
+        (cell, offset): (CellVar, [i32; 3]),
+    ) -> Result<(), EmitError> {
+        if is_surface(self.kernel, buffer) {
+            self.uses.reads_surfaces = true;
+            let from = self.in_surface(buffer, cell, offset)?;
+            return self.define(reg, &format!("read_value({from})"));
+        }
+        let at = self.in_array(buffer, cell, offset)?;
+        let buffer = get(&self.names.buffers, buffer.0, "buffer")?;
+        self.define(reg, &format!("{buffer}[{at}]"))
+    }
+
+    /// Writes values of a buffer at a cell and those behind it along x.
+    pub(super) fn store(
+        &mut self,
+        buffer: BufferId,
+        (cell, [x, y, z]): (CellVar, [i32; 3]),
+        values: &[Tree],
+    ) -> Result<(), EmitError> {
+        if !is_surface(self.kernel, buffer) {
+            let name = get(&self.names.buffers, buffer.0, "buffer")?;
+            let at = |printer: &Self, n| printer.in_array(buffer, cell, [x + n, y, z]);
+            return self.write(name, values, at);
+        }
+        self.uses.writes_surfaces = true;
+        for (x, value) in (x..).zip(values) {
+            let to = self.in_surface(buffer, cell, [x, y, z])?;
+            let value = infix::print(value, SUM, self)?;
+            self.line(&format!("write_value({to}, {value});"));
+        }
+        Ok(())
+    }
+
+    /// The index of a cell's value in an array, whose values lie apart if those of other buffers lie between.
+    fn in_array(
+        &self,
+        buffer: BufferId,
+        cell: CellVar,
+        offset: [i32; 3],
+    ) -> Result<String, EmitError> {
+        let cell = get(&self.names.cells, cell.0, "cell")?;
+        let at = index::shifted(cell, offset);
+        let buffer = self.kernel.buffers.get(buffer.0 as usize);
+        Ok(match buffer.map_or(1, Buffer::cell_stride) {
+            1 => at,
+            stride => format!("{} * {stride}", parenthesized(at, offset != [0; 3])),
+        })
+    }
+
+    /// Returns the coordinates of a value in a surface, as arguments.
+    fn in_surface(
         &self,
         buffer: BufferId,
         cell: CellVar,
@@ -116,31 +165,5 @@ impl Printer<'_> {
         let at = [0, 1, 2].map(|axis| index::shifted(&along[axis], [offset[axis], 0, 0]));
         let name = get(&self.names.buffers, buffer.0, "buffer")?;
         Ok(format!("{name}, {}", at.join(", ")))
-    }
-
-    pub(super) fn read_surface(
-        &mut self,
-        reg: u32,
-        buffer: BufferId,
-        (cell, offset): (CellVar, [i32; 3]),
-    ) -> Result<(), EmitError> {
-        self.uses.reads_surfaces = true;
-        let from = self.place(buffer, cell, offset)?;
-        self.define(reg, &format!("read_value({from})"))
-    }
-
-    pub(super) fn write_surface(
-        &mut self,
-        buffer: BufferId,
-        (cell, [x, y, z]): (CellVar, [i32; 3]),
-        values: &[Tree],
-    ) -> Result<(), EmitError> {
-        self.uses.writes_surfaces = true;
-        for (x, value) in (x..).zip(values) {
-            let to = self.place(buffer, cell, [x, y, z])?;
-            let value = infix::print(value, SUM, self)?;
-            self.line(&format!("write_value({to}, {value});"));
-        }
-        Ok(())
     }
 }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::March;
-use super::ends::are_around;
+use super::loader::are_around;
 use crate::algorithm::FnId;
 use crate::kernel::lower::{Context, Draft};
 use crate::kernel::pipeline::Pipeline;
@@ -25,8 +25,8 @@ pub(super) const DONE: BarrierId = BarrierId(1);
 /// Iterations whose copies are complete, in a block that has boxes copied, too.
 pub(super) const COPIED: BarrierId = BarrierId(2);
 
-/// The layout of the planes of a launch in shared memory and registers.
-pub(super) struct Layout {
+/// How the planes of a launch lie in shared memory and registers.
+pub(super) struct Rings {
     /// Boxes by the function that they hold planes of.
     pub(super) planes: BTreeMap<FnId, Plane>,
     /// Distinct shapes of boxes; copies and addresses are shared within one.
@@ -42,7 +42,7 @@ pub(super) struct Layout {
 /// One buffer's plane in a slot.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plane {
-    /// Index into [`Layout::groups`].
+    /// Index into [`Rings::groups`].
     pub(super) group: usize,
     /// Its offset in a slot of its group.
     pub(super) offset: u32,
@@ -92,7 +92,7 @@ impl Group {
     }
 }
 
-impl Layout {
+impl Rings {
     pub(super) fn new(
         context: &Context<'_>,
         march: &March,
@@ -102,7 +102,7 @@ impl Layout {
         for ((of, at), from) in &pipeline.reads {
             reads.entry(*of).or_default().push((*at, *from));
         }
-        let mut layout = Layout {
+        let mut rings = Rings {
             planes: BTreeMap::new(),
             groups: Vec::new(),
             boxes: Vec::new(),
@@ -110,13 +110,13 @@ impl Layout {
             begin: pipeline.first_iteration(),
         };
         for (of, reads) in reads {
-            layout.add(context, march, pipeline, of, &reads);
+            rings.add(context, march, pipeline, of, &reads);
         }
-        layout.fill_slots(context, march)?;
-        let kept = layout.groups.iter().map(|g| g.kept).max().unwrap_or(0);
+        rings.fill_slots(context, march)?;
+        let kept = rings.groups.iter().map(|g| g.kept).max().unwrap_or(0);
         // Nothing is computed before every slot that is read has been filled once: a read of a
         // plane that nobody needs would still race with the copy that fills its slot.
-        layout.begin = layout.begin.min(pipeline.first_iteration() - kept as i32);
+        rings.begin = rings.begin.min(pipeline.first_iteration() - kept as i32);
         let least = kept + 2;
         let slots = if march.ring == 0 {
             least + 1
@@ -132,12 +132,12 @@ impl Layout {
                 ),
             ));
         }
-        layout.ahead = slots - kept - 1;
-        layout.place(unit(context));
+        rings.ahead = slots - kept - 1;
+        rings.place(unit(context));
         if march.boxes {
-            layout.check_boxes()?;
+            rings.check_boxes()?;
         }
-        Ok(layout)
+        Ok(rings)
     }
 
     /// Gives each plane its place in the slots of its group: the planes of a box lie one behind the other, as it is

@@ -2,7 +2,7 @@
 
 use super::March;
 use super::ends::{Ends, are_around, source};
-use super::layout::{COPIED, DONE, FULL, Layout, RING, Shape};
+use super::rings::{COPIED, DONE, FULL, RING, Rings, Shape};
 use crate::kernel::iteration::Frame;
 use crate::kernel::lower::Draft;
 use crate::kernel::{BarrierId, Condition, Index, IntVar, Stmt};
@@ -20,7 +20,7 @@ struct Share {
 
 /// Copies of one march.
 pub(super) struct Copies<'a> {
-    layout: &'a Layout,
+    rings: &'a Rings,
     frame: Frame,
     axis: usize,
     shares: Vec<Share>,
@@ -37,12 +37,12 @@ impl<'a> Copies<'a> {
         draft: &mut Draft<'_>,
         body: &mut Vec<Stmt>,
         march: &March,
-        layout: &'a Layout,
+        rings: &'a Rings,
         (frame, axis): (Frame, usize),
         ends: Option<Ends>,
     ) -> Self {
         let mut shares = Vec::new();
-        for (at, group) in layout.groups.iter().enumerate() {
+        for (at, group) in rings.groups.iter().enumerate() {
             if ends.is_some() && !are_around(group, draft.context.launch, axis) {
                 continue;
             }
@@ -51,20 +51,13 @@ impl<'a> Copies<'a> {
             let copies = per_row * group.shape.height;
             for round in 0..copies.div_ceil(threads) {
                 let is_last = (round + 1) * threads > copies;
-                shares.push(share(
-                    draft,
-                    body,
-                    march,
-                    frame,
-                    axis,
-                    (at, &group.shape),
-                    round * threads,
-                    is_last,
-                ));
+                let of = (at, &group.shape);
+                let with = (march, frame, axis);
+                shares.push(share(draft, body, with, of, (round * threads, is_last)));
             }
         }
         Copies {
-            layout,
+            rings,
             frame,
             axis,
             shares,
@@ -74,10 +67,10 @@ impl<'a> Copies<'a> {
     }
 
     /// Fills the slots of the first iterations.
-    pub(super) fn prologue(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>) {
+    pub(super) fn fill_first(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>) {
         let mut fill = Vec::new();
-        for slot in 0..self.layout.ahead {
-            self.issue(draft, &mut fill, Index::Const(i64::from(slot)));
+        for slot in 0..self.rings.ahead {
+            self.fill_slots(draft, &mut fill, Index::Const(i64::from(slot)));
         }
         self.push(body, fill);
     }
@@ -95,27 +88,23 @@ impl<'a> Copies<'a> {
 
     /// Waits until the slots of an iteration are filled.
     pub(super) fn wait(&self, body: &mut Vec<Stmt>, iteration: IntVar) {
-        self.push(body, vec![self.layout.filled(self.full, iteration)]);
+        self.push(body, vec![self.rings.filled(self.full, iteration)]);
     }
 
     /// Fills the slots of an iteration and arrives on its full barrier.
-    fn issue(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: Index) {
-        for (at, group) in self.layout.groups.iter().enumerate() {
+    fn fill_slots(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: Index) {
+        for (at, group) in self.rings.groups.iter().enumerate() {
             let shares = self.shares.iter().filter(|share| share.group == at);
             let shares: Vec<&Share> = shares.collect();
             if shares.is_empty() {
                 continue;
             }
-            let slot = draft.int("fill");
             let value = iteration.clone() % i64::from(group.slots) * i64::from(group.slot_len);
-            body.push(Stmt::Int {
-                var: slot,
-                value: value + Index::Const(i64::from(group.start)),
-            });
-            let plane = draft.int("plane");
-            let lead = i64::from(self.layout.begin + group.shape.lead);
+            let start = Index::Const(i64::from(group.start));
+            let slot = draft.define(body, "fill", value + start);
+            let lead = i64::from(self.rings.begin + group.shape.lead);
             let value = Index::Var(self.frame.start) + iteration.clone() + Index::Const(lead);
-            body.push(Stmt::Int { var: plane, value });
+            let plane = draft.define(body, "plane", value);
             let from = source(draft, body, plane, self.axis);
             let reach = Index::Const(i64::from(group.shape.reach));
             let exists = vec![
@@ -133,13 +122,13 @@ impl<'a> Copies<'a> {
         }
         body.push(Stmt::ArriveCopies {
             barrier: self.full,
-            slot: iteration % i64::from(self.layout.phases()),
+            slot: iteration % i64::from(self.rings.phases()),
         });
     }
 
     fn copies(&self, draft: &Draft<'_>, share: &Share, slot: IntVar, plane: IntVar) -> Vec<Stmt> {
         let mut out = Vec::new();
-        for (of, place) in &self.layout.planes {
+        for (of, place) in &self.rings.planes {
             if place.group != share.group {
                 continue;
             }
@@ -165,15 +154,11 @@ impl<'a> Copies<'a> {
 
     /// Waits until the slots of an iteration to come are free, then fills them: their planes were
     /// last read in the iteration before this one.
-    pub(super) fn refill(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: IntVar) {
-        let phases = i64::from(self.layout.phases());
-        let next = draft.int("next");
-        let ahead = Index::Const(i64::from(self.layout.ahead));
+    pub(super) fn fill_next(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: IntVar) {
+        let phases = i64::from(self.rings.phases());
+        let ahead = Index::Const(i64::from(self.rings.ahead));
         let mut fill = Vec::new();
-        fill.push(Stmt::Int {
-            var: next,
-            value: Index::Var(iteration) + ahead.clone(),
-        });
+        let next = draft.define(&mut fill, "next", Index::Var(iteration) + ahead);
         // Iteration i + ahead has the phase that iteration i - 1 had before it.
         let next = Index::Var(next);
         let parity = (next.clone() / phases + Index::Const(1)) % 2;
@@ -182,89 +167,55 @@ impl<'a> Copies<'a> {
             slot: next.clone() % phases,
             parity,
         });
-        self.issue(draft, &mut fill, next);
+        self.fill_slots(draft, &mut fill, next);
         self.push(body, fill);
     }
 }
 
-#[allow(
-    clippy::too_many_arguments,
-    reason = "one call site; the arguments are the march's frame"
-)]
 fn share(
     draft: &mut Draft<'_>,
     body: &mut Vec<Stmt>,
-    march: &March,
-    frame: Frame,
-    axis: usize,
+    (march, frame, axis): (&March, Frame, usize),
     (at, shape): (usize, &Shape),
-    first: u32,
-    is_last: bool,
+    (first, is_last): (u32, bool),
 ) -> Share {
-    let mut int = |draft: &mut Draft<'_>, name: &str, value: Index| {
-        let var = draft.int(name);
-        body.push(Stmt::Int { var, value });
-        var
-    };
+    let constant = |value: u32| Index::Const(i64::from(value));
     let extend = draft.context.launch.extend;
     let per_row = i64::from(shape.width / march.vector);
-    let number = int(
-        draft,
-        "copy",
-        Index::Var(frame.thread) + Index::Const(i64::from(first)),
-    );
-    let row = int(draft, "copy_row", Index::Var(number) / per_row);
-    let column = int(
-        draft,
-        "copy_column",
-        Index::Var(number) % per_row * i64::from(march.vector),
-    );
-    let to = int(
-        draft,
-        "copy_to",
-        Index::Var(row) * i64::from(shape.width) + Index::Var(column),
-    );
-    let left = Index::Const(i64::from(shape.rim_x[0] + extend[0]));
-    let x = int(
-        draft,
-        "copy_x",
-        Index::Block(0) * i64::from(march.tile[0]) + Index::Var(column) - left,
-    );
-    let mut conditions = vec![Condition::below(
-        x,
-        Index::Size(0) + Index::Const(i64::from(extend[0] + shape.right)),
-    )];
+    let number = Index::Var(frame.thread) + constant(first);
+    let number = draft.define(body, "copy", number);
+    let row = draft.define(body, "copy_row", Index::Var(number) / per_row);
+    let column = Index::Var(number) % per_row * i64::from(march.vector);
+    let column = draft.define(body, "copy_column", column);
+    let to = Index::Var(row) * i64::from(shape.width) + Index::Var(column);
+    let to = draft.define(body, "copy_to", to);
+    let x = Index::Block(0) * i64::from(march.tile[0]) + Index::Var(column);
+    let x = draft.define(body, "copy_x", x - constant(shape.rim_x[0] + extend[0]));
+    let end = Index::Size(0) + constant(extend[0] + shape.right);
+    let mut conditions = vec![Condition::below(x, end)];
     let mut y = row;
     if axis == 2 {
-        let low = Index::Const(i64::from(shape.rim_y[0] + extend[1]));
-        y = int(
-            draft,
-            "copy_y",
-            Index::Block(1) * i64::from(march.tile[1]) + Index::Var(row) - low,
-        );
-        conditions.push(Condition::below(
-            y,
-            Index::Size(1) + Index::Const(i64::from(extend[1] + shape.rim_y[1])),
-        ));
+        let along = Index::Block(1) * i64::from(march.tile[1]) + Index::Var(row);
+        y = draft.define(body, "copy_y", along - constant(shape.rim_y[0] + extend[1]));
+        let end = Index::Size(1) + constant(extend[1] + shape.rim_y[1]);
+        conditions.push(Condition::below(y, end));
     }
     if is_last {
-        conditions.push(Condition::below(
-            number,
-            Index::Const(per_row * i64::from(shape.height)),
-        ));
+        let copies = Index::Const(per_row * i64::from(shape.height));
+        conditions.push(Condition::below(number, copies));
     }
     let wrapped = draft.context.launch.wrapped;
-    let mut wrap = |draft: &mut Draft<'_>, var: IntVar, axis: usize| match wrapped[axis] {
-        true => int(
-            draft,
+    let mut wrap = |var: IntVar, axis: usize| match wrapped[axis] {
+        true => draft.define(
+            body,
             "copy_from",
             Index::Wrap(Box::new(Index::Var(var)), axis),
         ),
         false => var,
     };
-    let x = wrap(draft, x, 0);
+    let x = wrap(x, 0);
     if axis == 2 {
-        y = wrap(draft, y, 1);
+        y = wrap(y, 1);
     }
     Share {
         group: at,

@@ -1,11 +1,11 @@
-//! The loader of a march that has boxes copied: one thread starts a box a plane and series of buffers, and says
+//! Loads by boxes: one thread starts a box a plane and series of buffers, and says
 //! how many bytes an iteration awaits.
 //!
 //! Every box must have been waited for when the block ends, so only iterations that come are filled.
 
 use super::March;
 use super::ends::{Ends, are_around, source};
-use super::layout::{DONE, FULL, Group, Layout, RING};
+use super::rings::{DONE, FULL, Group, RING, Rings};
 use crate::algorithm::FnId;
 use crate::kernel::iteration::Frame;
 use crate::kernel::lower::Draft;
@@ -13,7 +13,7 @@ use crate::kernel::pipeline::Pipeline;
 use crate::kernel::{BufferId, Condition, Index, IntVar, Stmt};
 
 /// The boxes of a group.
-struct Boxes {
+struct GroupBoxes {
     group: Group,
     /// The buffers of each box, and where in a slot their planes begin.
     buffers: Vec<(Vec<BufferId>, u32)>,
@@ -27,35 +27,35 @@ struct Boxes {
 }
 
 /// Boxes of one march.
-pub(super) struct Loader<'a> {
-    layout: &'a Layout,
+pub(super) struct Boxes<'a> {
+    rings: &'a Rings,
     frame: Frame,
     axis: usize,
     value_bytes: usize,
     /// Iterations of the loop.
     turns: IntVar,
-    boxes: Vec<Boxes>,
-    /// Do all threads wait until slots are free, because they need values that others computed then?
+    boxes: Vec<GroupBoxes>,
+    /// Do all threads wait until slots are free, for they need what others did then?
     by_all: bool,
     /// The blocks that read around an end, in which all threads have waited before they copied.
     ends: Option<Ends>,
 }
 
-impl<'a> Loader<'a> {
+impl<'a> Boxes<'a> {
     /// Computes once, ahead of the loop, where planes begin.
     pub(super) fn new(
         draft: &mut Draft<'_>,
         body: &mut Vec<Stmt>,
         march: &March,
-        layout: &'a Layout,
+        rings: &'a Rings,
         (frame, pipeline, turns): (Frame, &Pipeline, IntVar),
         ends: Option<Ends>,
     ) -> Self {
-        let boxes = (0..layout.groups.len())
-            .map(|at| boxes(draft, body, march, layout, (at, pipeline), ends))
+        let boxes = (0..rings.groups.len())
+            .map(|at| boxes(draft, body, march, rings, (at, pipeline), ends))
             .collect();
-        Loader {
-            layout,
+        Boxes {
+            rings,
             frame,
             axis: pipeline.axis,
             value_bytes: draft.context.value_bytes,
@@ -67,11 +67,11 @@ impl<'a> Loader<'a> {
     }
 
     /// Fills the slots of the first iterations.
-    pub(super) fn prologue(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>) {
+    pub(super) fn fill_first(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>) {
         let mut inner = Vec::new();
-        for iteration in 0..i64::from(self.layout.ahead) {
+        for iteration in 0..i64::from(self.rings.ahead) {
             let mut fill = Vec::new();
-            self.issue(draft, &mut fill, Index::Const(iteration));
+            self.fill_slots(draft, &mut fill, Index::Const(iteration));
             if iteration == 0 {
                 inner.extend(fill);
                 continue;
@@ -87,16 +87,13 @@ impl<'a> Loader<'a> {
         });
     }
 
-    /// Waits until the slots of an iteration to come are free, then fills them: their planes were last read in the
-    /// iteration before this one. Threads have only read them, which the barrier orders before the writes of the
-    /// copies.
-    pub(super) fn refill(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: IntVar) {
-        let phases = i64::from(self.layout.phases());
-        let next = draft.int("next");
-        body.push(Stmt::Int {
-            var: next,
-            value: Index::Var(iteration) + Index::Const(i64::from(self.layout.ahead)),
-        });
+    /// Waits until the slots of an iteration to come are free, then fills them: their planes were
+    /// last read in the iteration before this one. Threads have only read them, which the barrier
+    /// orders before what the copies write.
+    pub(super) fn fill_next(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: IntVar) {
+        let phases = i64::from(self.rings.phases());
+        let ahead = Index::Const(i64::from(self.rings.ahead));
+        let next = draft.define(body, "next", Index::Var(iteration) + ahead);
         let conditions = vec![
             self.elected(),
             Condition::below(next, Index::Var(self.turns)),
@@ -117,7 +114,7 @@ impl<'a> Loader<'a> {
             },
             None => free,
         });
-        self.issue(draft, &mut fill, next);
+        self.fill_slots(draft, &mut fill, next);
         body.push(Stmt::If {
             conditions,
             body: fill,
@@ -126,7 +123,7 @@ impl<'a> Loader<'a> {
 
     /// Waits until the slots of an iteration are filled.
     pub(super) fn wait(&self, body: &mut Vec<Stmt>, iteration: IntVar) {
-        body.push(self.layout.filled(FULL, iteration));
+        body.push(self.rings.filled(FULL, iteration));
     }
 
     fn elected(&self) -> Condition {
@@ -134,8 +131,8 @@ impl<'a> Loader<'a> {
     }
 
     /// Starts the boxes of an iteration, and arrives on its full barrier.
-    fn issue(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: Index) {
-        let slot = iteration.clone() % i64::from(self.layout.phases());
+    fn fill_slots(&self, draft: &mut Draft<'_>, body: &mut Vec<Stmt>, iteration: Index) {
+        let slot = iteration.clone() % i64::from(self.rings.phases());
         let known = self.boxes.iter().filter_map(|boxes| {
             let bounds = self.bounds(boxes, &iteration)?;
             Some((boxes, bounds))
@@ -168,7 +165,7 @@ impl<'a> Loader<'a> {
         }
     }
 
-    fn bytes(&self, boxes: &Boxes) -> u32 {
+    fn bytes(&self, boxes: &GroupBoxes) -> u32 {
         let values = boxes.group.shape.width * boxes.group.shape.height;
         let buffers: usize = boxes.buffers.iter().map(|(of, _)| of.len()).sum();
         values * buffers as u32 * self.value_bytes as u32
@@ -179,28 +176,26 @@ impl<'a> Loader<'a> {
         &self,
         draft: &mut Draft<'_>,
         body: &mut Vec<Stmt>,
-        boxes: &Boxes,
+        boxes: &GroupBoxes,
         iteration: &Index,
     ) -> IntVar {
-        let plane = draft.int("plane");
-        let lead = i64::from(self.layout.begin + boxes.group.shape.lead);
+        let lead = i64::from(self.rings.begin + boxes.group.shape.lead);
         let value = Index::Var(self.frame.start) + iteration.clone() + Index::Const(lead);
-        body.push(Stmt::Int { var: plane, value });
-        plane
+        draft.define(body, "plane", value)
     }
 
-    /// The checks that the plane of an iteration needs: is it one of the first that exist, and of the last? `None` if
-    /// it needs none.
-    fn bounds(&self, boxes: &Boxes, iteration: &Index) -> Option<[bool; 2]> {
+    /// Is it to be asked whether the plane of an iteration is one of the first that exist, and of the
+    /// last? `None` if there is none.
+    fn bounds(&self, boxes: &GroupBoxes, iteration: &Index) -> Option<[bool; 2]> {
         let Index::Const(iteration) = iteration else {
             return Some(boxes.bounds);
         };
         let shape = &boxes.group.shape;
-        let first = i64::from(self.layout.begin + shape.lead + shape.reach as i32);
+        let first = i64::from(self.rings.begin + shape.lead + shape.reach as i32);
         (first + iteration >= 0).then_some([false, boxes.bounds[1]])
     }
 
-    fn exists(&self, boxes: &Boxes, plane: IntVar, bounds: [bool; 2]) -> Vec<Condition> {
+    fn exists(&self, boxes: &GroupBoxes, plane: IntVar, bounds: [bool; 2]) -> Vec<Condition> {
         let reach = Index::Const(i64::from(boxes.group.shape.reach));
         let first = Index::Var(self.frame.start) - reach.clone();
         let end = Index::Var(self.frame.end) + reach;
@@ -220,16 +215,13 @@ impl<'a> Loader<'a> {
         &self,
         draft: &mut Draft<'_>,
         body: &mut Vec<Stmt>,
-        boxes: &Boxes,
+        boxes: &GroupBoxes,
         (plane, iteration, slot): (IntVar, &Index, &Index),
     ) {
         let group = &boxes.group;
-        let fill = draft.int("fill");
         let value = iteration.clone() % i64::from(group.slots) * i64::from(group.slot_len);
-        body.push(Stmt::Int {
-            var: fill,
-            value: value + Index::Const(i64::from(group.start)),
-        });
+        let start = Index::Const(i64::from(group.start));
+        let fill = draft.define(body, "fill", value + start);
         let mut from = [Index::Var(boxes.x), Index::Const(0), Index::Const(0)];
         if let Some(y) = boxes.y {
             from[1] = Index::Var(y);
@@ -251,39 +243,37 @@ fn boxes(
     draft: &mut Draft<'_>,
     body: &mut Vec<Stmt>,
     march: &March,
-    layout: &Layout,
+    rings: &Rings,
     (at, pipeline): (usize, &Pipeline),
     ends: Option<Ends>,
-) -> Boxes {
-    let group = layout.groups[at];
+) -> GroupBoxes {
+    let group = rings.groups[at];
     let shape = &group.shape;
     let buffer = |of: &FnId| draft.find_buffer(&draft.context.algorithm.function(*of).name);
     let of_box = |planes: &Vec<FnId>| {
-        let first = &layout.planes[planes.first()?];
+        let first = &rings.planes[planes.first()?];
         let buffers: Option<Vec<BufferId>> = planes.iter().map(buffer).collect();
         (first.group == at).then_some((buffers?, first.offset))
     };
-    let buffers = layout.boxes.iter().filter_map(of_box).collect();
+    let buffers = rings.boxes.iter().filter_map(of_box).collect();
     let extend = draft.context.launch.extend;
     let mut first = |name: &str, axis: usize, rim: u32| {
-        let var = draft.int(name);
         let before = Index::Const(i64::from(rim + extend[axis]));
         let value = Index::Block(axis) * i64::from(march.tile[axis]) - before;
-        body.push(Stmt::Int { var, value });
-        var
+        draft.define(body, name, value)
     };
     let x = first("box_x", 0, shape.rim_x[0]);
     let y = (pipeline.axis == 2).then(|| first("box_y", 1, shape.rim_y[0]));
     let reach = shape.reach as i32;
     let (lead, last) = (shape.lead, pipeline.last_lag());
-    Boxes {
+    GroupBoxes {
         group,
         buffers,
         x,
         y,
         // The plane of iteration i is start + begin + lead + i, of which there are as many as
         // end - start - last - begin.
-        bounds: [layout.begin + lead + reach < 0, lead - last > reach],
+        bounds: [rings.begin + lead + reach < 0, lead - last > reach],
         ends: ends.filter(|_| are_around(&group, draft.context.launch, pipeline.axis)),
     }
 }

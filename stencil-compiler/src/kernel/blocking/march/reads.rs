@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::March;
-use super::layout::{Layout, RING};
+use super::rings::{RING, Rings};
 use super::stage::{Places, STAGE};
 use crate::algorithm::{FnId, Offset};
 use crate::kernel::lower::{Draft, label};
@@ -14,7 +14,7 @@ use crate::schedule::Refusal;
 /// Reads planes of the present iteration.
 pub(super) struct Planes<'a> {
     march: &'a March,
-    layout: &'a Layout,
+    rings: &'a Rings,
     staged: Places<'a>,
     axis: usize,
     /// The thread's own place in a plane of each group, by how many iterations ago it came.
@@ -26,15 +26,10 @@ pub(super) struct Planes<'a> {
 }
 
 impl<'a> Planes<'a> {
-    pub(super) fn new(
-        march: &'a March,
-        layout: &'a Layout,
-        staged: Places<'a>,
-        axis: usize,
-    ) -> Self {
+    pub(super) fn new(march: &'a March, rings: &'a Rings, staged: Places<'a>, axis: usize) -> Self {
         Planes {
             march,
-            layout,
+            rings,
             staged,
             axis,
             own: BTreeMap::new(),
@@ -45,10 +40,10 @@ impl<'a> Planes<'a> {
 
     /// Declares the queues of all columns.
     pub(super) fn declare_columns(&mut self, draft: &mut Draft<'_>) {
-        for (of, plane) in &self.layout.planes {
+        for (of, plane) in &self.rings.planes {
             let Some(oldest) = plane.column else { continue };
             let name = draft.context.algorithm.function(*of).name.clone();
-            for lag in oldest..self.layout.groups[plane.group].shape.lead {
+            for lag in oldest..self.rings.groups[plane.group].shape.lead {
                 for point in 0..self.march.points as i32 {
                     let reg = draft.queue(&label(&format!("{name}_column"), self.at(point, lag)));
                     self.column.insert((*of, point, lag), reg);
@@ -73,13 +68,12 @@ impl<'a> Planes<'a> {
         ages: &[(usize, u32)],
     ) {
         for &(at, age) in ages {
-            let group = &self.layout.groups[at];
-            let var = draft.int(&format!("plane_{at}_{age}"));
+            let group = &self.rings.groups[at];
             let slots = i64::from(group.slots);
             let back = (slots - i64::from(age)) % slots;
             let slot = (Index::Var(iteration) + Index::Const(back)) % slots;
             let value = slot * i64::from(group.slot_len) + Index::Var(own[at]);
-            body.push(Stmt::Int { var, value });
+            let var = draft.define(body, &format!("plane_{at}_{age}"), value);
             self.own.insert((at, age), var);
         }
         self.staged.enter(draft, body, iteration);
@@ -116,11 +110,11 @@ impl<'a> Planes<'a> {
         name: &str,
     ) -> Result<(usize, IntVar, i32), Refusal> {
         let plane = self
-            .layout
+            .rings
             .planes
             .get(&of)
             .ok_or_else(|| format!("`{name}` is in no plane"))?;
-        let group = &self.layout.groups[plane.group];
+        let group = &self.rings.groups[plane.group];
         let age = (group.shape.lead - at[self.axis]).unsigned_abs();
         let base = *self
             .own
@@ -138,11 +132,11 @@ impl<'a> Planes<'a> {
         body: &mut Vec<Stmt>,
     ) -> Result<(), Refusal> {
         let columns: Vec<(FnId, i32)> = self
-            .layout
+            .rings
             .planes
             .iter()
             .filter(|(_, p)| p.column.is_some())
-            .map(|(of, p)| (*of, self.layout.groups[p.group].shape.lead))
+            .map(|(of, p)| (*of, self.rings.groups[p.group].shape.lead))
             .collect();
         for (of, lead) in columns {
             let name = draft.context.algorithm.function(of).name.clone();
