@@ -23,7 +23,6 @@ mod expand;
 mod fluxes;
 mod names;
 mod observe;
-pub mod operators;
 mod parts;
 mod poly;
 mod products;
@@ -33,7 +32,6 @@ mod symmetry;
 #[cfg(test)]
 mod tests;
 mod values;
-pub mod weights;
 
 use assemble::Assembler;
 use build::{Functions, Sums};

@@ -7,6 +7,7 @@
 
 mod evaluate;
 mod faces;
+pub mod functions;
 mod law;
 mod layout;
 mod linear;
