@@ -34,7 +34,7 @@ mod widths;
 pub(super) use build::PI;
 pub use tolerances::TooFine;
 
-/// The time integrators, in alphabetical order.
+/// The time integrators.
 pub fn integrators() -> Vec<&'static str> {
     crate::catalogue::integrators::ALL
         .iter()
