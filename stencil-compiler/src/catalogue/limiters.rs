@@ -75,7 +75,7 @@ const WITH_THETA: Limiter = Limiter {
     ..OF_STEPS
 };
 
-/// What a parameter may be: monotone lines from the smallest slopes on to the steepest.
+/// The values that a parameter may have: monotone lines from the smallest slopes on to the steepest.
 pub(crate) const THETA: RangeInclusive<Rational> =
     Rational::new_raw(1, 1)..=Rational::new_raw(2, 1);
 

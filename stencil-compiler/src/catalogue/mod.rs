@@ -1,4 +1,4 @@
-//! What the language offers by name, as data: one row each for functions, derivative operators, limiters, reconstructions,
+//! The names that the language offers, as data: one row each for functions, derivative operators, limiters, reconstructions,
 //! Riemann solvers and time integrators. A model is checked against the rows; `discretize` evaluates them.
 
 pub(crate) mod functions;

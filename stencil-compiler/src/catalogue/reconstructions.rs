@@ -8,7 +8,7 @@ use crate::expr::Rational;
 pub(crate) struct Reconstruction {
     /// Its name in the language.
     pub(crate) name: &'static str,
-    /// What it is, and where it is from.
+    /// Its definition in a few words, and its source.
     pub(crate) source: &'static str,
     /// Does it take a limiter?
     pub(crate) limited: bool,
@@ -18,7 +18,7 @@ pub(crate) struct Reconstruction {
     pub(crate) propagates: bool,
     /// How many cells on each side it reads.
     pub(crate) reach: i32,
-    /// What it makes of the means of cells at the upper face, where the solution is smooth and nothing is limited: how many cells
+    /// The state at the upper face as a sum of means, if the solution is smooth and nothing is limited: how many cells
     /// ahead, and with which weight.
     pub(crate) unlimited: &'static [(i32, f64)],
     /// The Courant number up to which its limiter keeps an Euler step of upwind fluxes monotone, where it does (Harten,
@@ -108,7 +108,7 @@ pub(crate) const WENO5_EPS: Parameter = eps(Rational::new_raw(1, 1_000_000));
 /// No zero in single precision, either.
 pub(crate) const WENO_Z_EPS: Parameter = eps(Rational::new_raw(1, 10_i128.pow(30)));
 
-/// What is added to the smoothness, so that weights of a constant are the ideal ones; and what it is where a scheme says nothing.
+/// The number that is added to the smoothness, so that weights of a constant are the ideal ones, with its value if a scheme says nothing.
 const fn eps(normal: Rational) -> Parameter {
     Parameter {
         name: "eps",
@@ -118,7 +118,7 @@ const fn eps(normal: Rational) -> Parameter {
     }
 }
 
-/// What is made of means by the ideal weights.
+/// The sum of means by the ideal weights.
 const OF_FIFTH_ORDER: &[(i32, f64)] = &[
     (-2, 2.0 / 60.0),
     (-1, -13.0 / 60.0),

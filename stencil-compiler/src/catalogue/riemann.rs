@@ -9,9 +9,9 @@ use crate::expr::Rational;
 pub(crate) struct Solver {
     /// Its name in the language.
     pub(crate) name: &'static str,
-    /// What it is, and where it is from.
+    /// Its definition in a few words, and its source.
     pub(crate) source: &'static str,
-    /// What it needs to know beside the flux.
+    /// The knowledge that it needs beside the flux.
     pub(crate) needs: Needs,
     /// The number that it takes, if it takes one.
     pub(crate) parameter: Option<&'static Parameter>,
@@ -28,7 +28,7 @@ impl Solver {
     }
 }
 
-/// What a solver needs to know of the waves.
+/// The knowledge of the waves that a solver needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Needs {
     /// Nothing.
@@ -37,7 +37,7 @@ pub(crate) enum Needs {
     Speeds,
     /// The speeds in a state between both sides, too.
     Average,
-    /// What moves with the flow, and what pressure does, beside these.
+    /// The variables that move with the flow, and the pressure, beside these.
     Contact,
     /// The speeds of all waves.
     All,
@@ -50,11 +50,11 @@ pub(crate) const ALL: &[&Solver] = &[&FORCE, &HLL, &HLLC, &HLLE, &MUSTA, &ROE, &
 pub(crate) struct Parameter {
     /// Its name in the language.
     pub(crate) name: &'static str,
-    /// What it may be.
+    /// The values that it may have.
     pub(crate) range: RangeInclusive<Rational>,
     /// Is it a whole number?
     pub(crate) whole: bool,
-    /// What it is where a scheme says nothing.
+    /// Its value if a scheme says nothing.
     pub(crate) normal: Rational,
 }
 
@@ -128,7 +128,7 @@ pub(crate) const RUSANOV: Solver = Solver {
     takes_apart: false,
 };
 
-/// What stands for each solver of the system.
+/// The row of each solver that a system declares.
 pub(crate) const DECLARED: Solver = Solver {
     name: "declared",
     source: "declared by the system",

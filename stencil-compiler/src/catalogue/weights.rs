@@ -24,7 +24,7 @@ pub fn central(times: u32, radius: i32) -> Vec<Rational> {
     solve(rows)
 }
 
-/// What is known on a face, half a cell beyond the first cell.
+/// The knowledge of a field on a face, half a cell beyond the first cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OnFace {
     /// Nothing: cells alone say what lies beyond.
@@ -49,7 +49,7 @@ pub struct BeyondFace {
 /// polynomials up to that degree.
 ///
 /// ```
-/// use stencil_compiler::discretize::weights::{OnFace, beyond_face};
+/// use stencil_compiler::catalogue::weights::{OnFace, beyond_face};
 /// use stencil_compiler::expr::Rational;
 /// let number = Rational::from;
 /// // The line through the value on the face and the first cell.

@@ -26,7 +26,7 @@ impl Call {
         }
     }
 
-    /// What a form stands for, for names of what is made of it.
+    /// The label of a form, for names of grid functions that are made of it.
     fn label_of(&self, form: &Form) -> Label {
         match form {
             Form::Of(argument, _) => self.names[*argument].clone(),

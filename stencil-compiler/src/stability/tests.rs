@@ -366,7 +366,7 @@ fn courant_numbers_of_reconstructions() {
         ),
         (
             "reconstruct: plm<limiter = koren>; riemann: rusanov; time: ssprk2;",
-            0.87,
+            0.874,
         ),
         ("reconstruct: weno5; riemann: rusanov; time: ssprk3;", 1.43),
         ("reconstruct: weno5; riemann: rusanov; time: euler;", 0.0),

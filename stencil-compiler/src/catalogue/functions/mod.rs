@@ -63,7 +63,7 @@ pub enum Function {
 pub struct Row {
     /// Its name in the language.
     pub(crate) name: &'static str,
-    /// What it is called elsewhere.
+    /// Its names elsewhere.
     pub(crate) synonyms: &'static [&'static str],
     /// The number of its arguments.
     pub(crate) arity: usize,
@@ -207,7 +207,7 @@ impl Function {
     }
 
     /// Does it take derivatives?
-    pub(crate) fn differentiates(self) -> bool {
+    pub fn differentiates(self) -> bool {
         self.times() > 0
     }
 
@@ -217,7 +217,7 @@ impl Function {
     }
 
     /// Does it multiply values of one cell, each argument as often as the others?
-    pub(crate) fn is_multilinear(self) -> bool {
+    pub fn is_multilinear(self) -> bool {
         self.row()
             .is_some_and(|row| row.is_linear && row.times == 0)
     }

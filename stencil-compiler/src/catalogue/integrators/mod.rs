@@ -38,7 +38,7 @@ pub struct Integrator {
     pub name: &'static str,
     /// Order of convergence in the time step.
     pub order: u32,
-    /// Where it is written down.
+    /// The text that defines it.
     pub source: &'static str,
     /// Its coefficients.
     pub tableau: fn() -> Tableau,
@@ -58,13 +58,13 @@ pub struct Tableau {
 /// the last term whose factor is one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Combination {
-    /// Where it is stored.
+    /// The array that it is stored in.
     pub into: Target,
-    /// What is added.
+    /// The terms that are added.
     pub terms: Vec<Term>,
 }
 
-/// Where a combination is stored.
+/// The array that a combination is stored in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The new value of the field.
@@ -82,11 +82,11 @@ pub struct Term {
     pub factor: Rational,
     /// Is it multiplied by the time step too?
     pub dt: bool,
-    /// What is multiplied.
+    /// The value that is multiplied.
     pub of: Value,
 }
 
-/// What combinations are made of, at the start of the substep but for `New`.
+/// The values that combinations are made of, at the start of the substep but for `New`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Value {
     /// The field.
@@ -187,7 +187,7 @@ impl Tableau {
     }
 }
 
-/// What combinations of a substep are made of at its start, by factors, with the time step or without it.
+/// Returns the values at the start of a substep that its combinations are made of, by factors, with the time step or without it.
 fn written_out(substep: &[Combination]) -> Vec<BTreeMap<(Value, bool), Rational>> {
     let mut all: Vec<BTreeMap<(Value, bool), Rational>> = Vec::new();
     for combination in substep {

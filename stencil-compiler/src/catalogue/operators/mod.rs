@@ -32,7 +32,7 @@ pub fn halfway() -> [&'static Operator; 3] {
 pub struct Operator {
     /// Its name, with which names of grid functions begin that it makes by itself.
     pub name: &'static str,
-    /// Where it is written down.
+    /// The text that defines it.
     pub source: &'static str,
     /// How often each of its axes is differentiated: `[1]`, `[2]`, `[1, 1]`.
     pub times: &'static [u32],

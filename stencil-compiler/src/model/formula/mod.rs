@@ -171,7 +171,7 @@ pub fn of_source(model: &Model, source: usize) -> Option<Vec<Formula>> {
     Some(exprs.into_iter().map(formula).collect())
 }
 
-/// What the values of a model's sources depend on: its parameters, `x`, `y`, `z` and `t`.
+/// The names that the values of a model's sources depend on: its parameters, `x`, `y`, `z` and `t`.
 pub fn source_names(model: &Model) -> Vec<String> {
     let params = model.params.iter().map(|p| p.name.clone());
     params

@@ -4,6 +4,7 @@
 mod faces;
 mod squares;
 
+use stencil_compiler::catalogue::{Function, Rank};
 use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::interp::Shadow;
@@ -140,6 +141,45 @@ fn operators_and_integrators_are_as_they_are_written() {
                 let case = Case::new(&discretized(model), cells(3));
                 let worst = engines::<f64>(model, &case, 1);
                 worst.unwrap_or_else(|e| panic!("{time} {order} {:?}: {e}", model.scheme.mixed));
+            }
+        }
+    }
+}
+
+/// Every function by itself, of all fields that it takes: a row of the language is tested by being there.
+#[test]
+fn every_function_is_as_it_is_written() {
+    let fields = [
+        (Rank::Scalar, "f"),
+        (Rank::Vector, "v"),
+        (Rank::Tensor, "s"),
+    ];
+    let rows = Function::all().filter(|function| matches!(function, Function::Row(_)));
+    for function in rows {
+        let mut calls: Vec<Vec<(Rank, &str)>> = vec![Vec::new()];
+        for _ in 0..function.arity() {
+            let more = |call: &Vec<_>| fields.map(|field| [call.clone(), vec![field]].concat());
+            calls = calls.iter().flat_map(more).collect();
+        }
+        for call in calls {
+            let (ranks, names): (Vec<Rank>, Vec<&str>) = call.into_iter().unzip();
+            let Some(made) = function.rank(&ranks) else {
+                continue;
+            };
+            let rate = |(rank, name): (Rank, &str)| match rank == made {
+                true => format!("ddt({name}) = {}({});", function.name(), names.join(", ")),
+                false => format!("ddt({name}) = 0*{name};"),
+            };
+            let text = format!(
+                "pub system S in 3d {{ field f: scalar; field v: vector; field s: tensor; {} }}
+                 scheme s for S {{ space: central<order = 4>; time: euler; }}",
+                fields.map(rate).concat()
+            );
+            let all = forms(&read(&text));
+            for model in [&all[0], &all[5]] {
+                let case = Case::new(&discretized(model), cells(3));
+                let worst = engines::<f64>(model, &case, 1);
+                worst.unwrap_or_else(|e| panic!("{text}: {e}"));
             }
         }
     }
