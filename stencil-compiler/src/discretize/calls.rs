@@ -2,12 +2,12 @@
 
 use num_rational::Ratio;
 
+use super::atoms::Atoms;
 use super::expand::{Expander, Result, Tensor, label_of, overflow};
 use super::names::Label;
-use super::poly::{Poly, Uniform};
+use super::poly::{Overflow, Poly, Uniform};
 use crate::catalogue::Function;
 use crate::catalogue::functions::{Arguments, Called, Form};
-use crate::catalogue::operators::Operator;
 use crate::diag::Span;
 use crate::model::Term;
 
@@ -65,8 +65,8 @@ impl Expander<'_> {
                 self.derivative(*axis, *times, &value, &call.label_of(of), span)
             }
             Form::Difference { by, axis, of } => {
-                let value = self.form(of, call)?;
-                self.difference(by, *axis, &value, &call.label_of(of), span)
+                let (value, name) = (self.form(of, call)?, call.label_of(of));
+                self.along(*axis, span, |atoms| atoms.along(by, *axis, &value, &name))
             }
             Form::Times(a, b) => {
                 let (a, b) = (self.form(a, call)?, self.form(b, call)?);
@@ -118,33 +118,23 @@ impl Expander<'_> {
         name: &Label,
         span: Span,
     ) -> Result<Poly> {
-        self.beside_given_slopes(span)?;
-        // All is the same along an axis that the mesh does not have.
-        if axis >= self.model.dimension {
-            return Ok(Poly::default());
-        }
-        let out = if times == 1 {
-            self.atoms.first(axis, of, name)
-        } else {
-            self.atoms.higher(axis, times, of, name)
-        };
-        out.map_err(overflow(span))
+        self.along(axis, span, |atoms| match times {
+            1 => atoms.first(axis, of, name),
+            _ => atoms.higher(axis, times, of, name),
+        })
     }
 
-    /// The difference by an operator that approximates no derivative.
-    fn difference(
+    /// A difference along an axis. All is the same along one that the mesh does not have.
+    fn along(
         &mut self,
-        by: &'static Operator,
         axis: usize,
-        of: &Poly,
-        name: &Label,
         span: Span,
+        difference: impl FnOnce(&mut Atoms) -> std::result::Result<Poly, Overflow>,
     ) -> Result<Poly> {
         self.beside_given_slopes(span)?;
-        if axis >= self.model.dimension {
-            return Ok(Poly::default());
+        match axis < self.model.dimension {
+            true => difference(&mut self.atoms).map_err(overflow(span)),
+            false => Ok(Poly::default()),
         }
-        let out = self.atoms.along(by, axis, of, name);
-        out.map_err(overflow(span))
     }
 }

@@ -173,8 +173,11 @@ fn joined(of: &mut Algebra<'_, '_>, positive: &Poly, negative: &Poly) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::with_two_states;
+    use super::super::{Law, sample::Point};
     use super::*;
+    use crate::discretize::components::Components;
+    use crate::discretize::integrator;
+    use crate::model::parse::parse_str;
 
     #[test]
     fn every_limiter_has_a_slope() {
@@ -182,7 +185,33 @@ mod tests {
         assert!(coded.eq(rows::ALL.iter().map(|row| row.name)));
     }
 
-    /// For each limiter differences below and above a cell, and the slopes of these, of the same exchanged, of the same with other
+    /// Values that are made of two states, at many points, with those of the states.
+    fn with_two_states(
+        make: &dyn Fn(&mut Algebra<'_, '_>, [&Poly; 2]) -> Vec<Poly>,
+    ) -> Vec<([f64; 2], Vec<f64>)> {
+        let source =
+        "system S in 1d { conserved q: scalar; conserved p: scalar; flux q -> [p]; flux p -> [q]; }
+         scheme s for S { riemann: force; }";
+        let model = parse_str(source).unwrap();
+        let components = Components::new(&model, &integrator(&model).unwrap()).unwrap();
+        let span = model.fluxes[0].span;
+        let law = Law::new(&model, &components, span).unwrap();
+        let mut expander = law.expander_for_forms().unwrap();
+        let states = [0, 1].map(|i| expander.atoms.state(i));
+        let mut algebra = Algebra {
+            expander: &mut expander,
+            span,
+        };
+        let made = make(&mut algebra, states.each_ref());
+        let at = |number| {
+            let mut point = Point::anywhere(&expander, number);
+            let values = made.iter().map(|of| point.value(of)).collect();
+            (states.each_ref().map(|of| point.value(of)), values)
+        };
+        (0..256).map(at).collect()
+    }
+
+    /// Differences below and above a cell at many points, with a limiter's slopes of these, of the same exchanged, of the same with other
     /// signs, and of the lower one twice.
     fn slopes(row: &Row) -> Vec<([f64; 2], [f64; 4])> {
         let limiter = find(row.name).expect("a slope");

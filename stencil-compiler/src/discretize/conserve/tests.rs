@@ -9,7 +9,6 @@ use super::tangent::Tangent;
 use crate::diag::Code;
 use crate::discretize::components::Components;
 use crate::discretize::expand::States;
-use crate::discretize::poly::Poly;
 use crate::discretize::{discretize, integrator};
 use crate::model::parse::parse_str;
 use crate::model::text::expression;
@@ -316,32 +315,6 @@ fn speeds_are_bounded_where_they_have_no_closed_form() {
     let growth = "system S in 1d { conserved a: scalar; conserved b: scalar; flux a -> [b]; flux b -> [-a]; }
         scheme s for S { riemann: hll; }";
     assert_eq!(parse_str(growth).unwrap().derived_waves(), None);
-}
-
-/// Values that are made of two states, at many points, with those of the states.
-pub(super) fn with_two_states(
-    make: &dyn Fn(&mut Algebra<'_, '_>, [&Poly; 2]) -> Vec<Poly>,
-) -> Vec<([f64; 2], Vec<f64>)> {
-    let source =
-        "system S in 1d { conserved q: scalar; conserved p: scalar; flux q -> [p]; flux p -> [q]; }
-         scheme s for S { riemann: force; }";
-    let model = parse_str(source).unwrap();
-    let components = Components::new(&model, &integrator(&model).unwrap()).unwrap();
-    let span = model.fluxes[0].span;
-    let law = Law::new(&model, &components, span).unwrap();
-    let mut expander = law.expander_for_forms().unwrap();
-    let states = [0, 1].map(|i| expander.atoms.state(i));
-    let mut algebra = Algebra {
-        expander: &mut expander,
-        span,
-    };
-    let made = make(&mut algebra, states.each_ref());
-    let at = |number| {
-        let mut point = Point::anywhere(&expander, number);
-        let values = made.iter().map(|of| point.value(of)).collect();
-        (states.each_ref().map(|of| point.value(of)), values)
-    };
-    (0..256).map(at).collect()
 }
 
 /// The derivative of a flux `f(q + d)` at some points, and its difference for small `d`, there.
