@@ -52,8 +52,10 @@ impl Tableau {
     }
 }
 
-/// Methods by their names, with their orders.
-const METHODS: &[(&str, u32, fn() -> Tableau)] = &[
+/// A method: its name, its order and its tableau.
+type Method = (&'static str, u32, fn() -> Tableau);
+
+pub(super) const METHODS: &[Method] = &[
     ("euler", 1, || Tableau::of(&[&[]], &[(1, 1)])),
     // Heun's method: C.-W. Shu and S. Osher, J. Comput. Phys. 77, 439 (1988), Eq. 2.16.
     ("ssprk2", 2, || {
