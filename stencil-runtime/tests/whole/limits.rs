@@ -118,7 +118,7 @@ fn a_law_that_is_stable_for_no_step_is_refused() {
         panic!("{error}");
     };
     assert_eq!(term, "the fastest wave of the fluxes along x");
-    assert_eq!(stable, integrators()[1..].join(", "));
+    assert_eq!(*stable, integrators()[1..].join(", "));
     let error = new().auto_step().build().unwrap().step().unwrap_err();
     assert!(matches!(error, Error::NoStableStep { .. }), "{error}");
 }

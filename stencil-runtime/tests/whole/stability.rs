@@ -159,7 +159,7 @@ fn what_is_stable_for_no_step_is_refused_and_integrators_that_are_named() {
         let all = integrators()
             .into_iter()
             .filter(|name| !unstable.contains(name));
-        assert_eq!(stable, all.collect::<Vec<_>>().join(", "));
+        assert_eq!(*stable, all.collect::<Vec<_>>().join(", "));
         let declared = text(time, "cfl { advective: 3 }");
         let builder = Simulation::<f64>::builder(&declared).cells([20, 1, 1]);
         let error = builder.cfl(0.5).build().unwrap_err();
