@@ -368,6 +368,18 @@ fn courant_numbers_of_reconstructions() {
             "reconstruct: plm<limiter = koren>; riemann: rusanov; time: ssprk2;",
             0.874,
         ),
+        (
+            "reconstruct: plm<limiter = koren>; riemann: rusanov; time: ssprk104;",
+            3.611,
+        ),
+        (
+            "reconstruct: constant; riemann: rusanov; time: ssprk43;",
+            2.0,
+        ),
+        (
+            "reconstruct: constant; riemann: rusanov; time: ssprk104;",
+            6.0,
+        ),
         ("reconstruct: weno5; riemann: rusanov; time: ssprk3;", 1.43),
         ("reconstruct: weno5; riemann: rusanov; time: euler;", 0.0),
         // Of FORCE 1 - (1 + n^2) for the shortest waves.
