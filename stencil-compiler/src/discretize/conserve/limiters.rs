@@ -99,14 +99,14 @@ fn hybrid(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly, theta: Rational)
 /// A third of the difference below and two thirds of the one above, of third order where the solution is smooth, but neither
 /// difference more than twice (Koren, in Vreugdenhil and Koren (eds.), Numerical Methods for Advection-Diffusion Problems, 117, 1993).
 fn koren(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly) -> Result<Poly> {
-    let (twice_below, twice_above) = (of.scaled(below, 2, 1)?, of.scaled(above, 2, 1)?);
+    let most = [of.scaled(below, 2, 1)?, of.scaled(above, 2, 1)?];
     // The mirror image adds in the same order.
     let both = of.plus(below, above)?;
     let both = of.named("both", both);
     let thrice = of.plus(&both, above)?;
     let thrice = of.named("thrice", thrice);
     let mean = of.scaled(&thrice, 1, 3)?;
-    least(of, &[&twice_below, &twice_above, &mean])
+    least(of, &[&most[0], &most[1], &mean])
 }
 
 /// Monotonized central differences (van Leer, J. Comput. Phys. 23, 276, 1977).
