@@ -14,6 +14,11 @@ pub(crate) struct Limiter {
     pub(crate) has_theta: bool,
     /// Does it leave waves whole (Lax and Wendroff, Comm. Pure Appl. Math. 13, 217, 1960)? Then it makes no slopes of cells.
     pub(crate) is_of_waves: bool,
+    /// Has a line another slope toward the lower face of its cell than toward the upper one, that of the mirror image?
+    pub(crate) is_sided: bool,
+    /// The state at the upper face of a cell where the solution is smooth and nothing is limited, where the slope is not the mean of
+    /// both differences: how many cells ahead, and with which weight.
+    pub(crate) unlimited: Option<&'static [(i32, f64)]>,
 }
 
 /// Every limiter.
@@ -21,6 +26,7 @@ pub(crate) const ALL: &[&Limiter] = &[
     &CENTRAL,
     &GENERALIZED_MINMOD,
     &HYBRID,
+    &KOREN,
     &MC,
     &MINMOD,
     &NONE,
@@ -31,6 +37,12 @@ pub(crate) const ALL: &[&Limiter] = &[
 
 #[rustfmt::skip]
 pub(crate) const CENTRAL: Limiter = Limiter { name: "central", ..OF_STEPS };
+pub(crate) const KOREN: Limiter = Limiter {
+    name: "koren",
+    is_sided: true,
+    unlimited: Some(&[(-1, -1.0 / 6.0), (0, 5.0 / 6.0), (1, 1.0 / 3.0)]),
+    ..OF_STEPS
+};
 #[rustfmt::skip]
 pub(crate) const MC: Limiter = Limiter { name: "mc", ..OF_STEPS };
 #[rustfmt::skip]
@@ -53,6 +65,8 @@ const OF_STEPS: Limiter = Limiter {
     name: "",
     has_theta: false,
     is_of_waves: false,
+    is_sided: false,
+    unlimited: None,
 };
 
 /// The same with a parameter.

@@ -4,7 +4,9 @@
 pub(crate) mod functions;
 pub mod integrators;
 pub(crate) mod limiters;
+pub mod operators;
 pub(crate) mod reconstructions;
 pub(crate) mod riemann;
+pub mod weights;
 
 pub use functions::{Function, Rank};

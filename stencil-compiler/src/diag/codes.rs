@@ -135,7 +135,7 @@ codes! {
     NeedsWholeSteps = "P0317", "wave propagation with settings that do not go with it",
         "The scheme corrects waves in place of states. It needs a Riemann solver that splits jumps into waves, `riemann: roe` or `hlle`, whole steps, `time: euler`, and conserved variables, since its second order in time is in the fluxes.";
     NeedsEulerSteps = "P0318", "range with an integrator that is not made of Euler steps",
-        "Ranges are kept by Euler steps, and by averages of such steps: `time: euler`, `ssprk2` or `ssprk3`. Stages of other methods leave a range whatever the fluxes are.";
+        "Ranges are kept by Euler steps, and by averages of such steps: `time: euler`, `ssprk2` and others whose names begin with `ssprk`. Stages of other methods leave a range whatever the fluxes are.";
     NeedsOthersFluxes = "P0319", "fluxes reconstructed for a Riemann solver that makes its own",
         "`reconstruct: .. in fluxes` gives the fluxes on both sides of a face. It goes with solvers that add these and a multiple of the jump: `rusanov`, `hll`, `hlle` and `roe`. Other solvers make states, between both sides or in time, whose fluxes do not have the order of the reconstruction: choose `in conserved` for these.";
     ComponentClash = "P0401", "two components with one name",

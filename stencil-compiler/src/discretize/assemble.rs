@@ -7,10 +7,10 @@ use super::atoms::{Atom, Atoms, Difference};
 use super::build::{Functions, Linear};
 use super::collect;
 use super::names::Names;
-use super::operators::{bidiagonal, first, higher, second, staggered, upwind};
 use super::poly::{AtomId, Monomial, Overflow, Poly, Uniform, UniformFactor};
 use super::reciprocals::Reciprocals;
 use crate::algorithm::{Access, Atom as FnAtom, Def, FnId};
+use crate::catalogue::operators::{bidiagonal, first, higher, second, staggered};
 use crate::expr::{Builder, Op, Ref};
 use crate::model::{Arith, Scheme};
 
@@ -269,7 +269,7 @@ impl<'a> Assembler<'a> {
     ) -> Result<Vec<Linear>, Overflow> {
         let axes = match difference {
             Difference::Central(axes) => axes.as_slice(),
-            Difference::Upwind(axis) => std::slice::from_ref(axis),
+            Difference::Own(_, axis) => std::slice::from_ref(axis),
             Difference::AtFace(axis) | Difference::SlopeAtFace(axis) | Difference::Across(axis) => {
                 let operator = match difference {
                     Difference::AtFace(_) => &staggered::VALUE,
@@ -286,13 +286,11 @@ impl<'a> Assembler<'a> {
             }
         };
         let operator = match (difference, axes) {
-            (Difference::Central(_), [_]) => &first::OPERATOR,
-            (Difference::Central(_), [a, b]) if a == b => &second::OPERATOR,
-            (Difference::Central(_), [_, _]) => &bidiagonal::OPERATOR,
-            (Difference::Central(_), many) => {
-                higher::operator(many.len() as u32).ok_or(Overflow)?
-            }
-            (_, _) => &upwind::OPERATOR,
+            (Difference::Own(operator, _), _) => operator,
+            (_, [_]) => &first::OPERATOR,
+            (_, [a, b]) if a == b => &second::OPERATOR,
+            (_, [_, _]) => &bidiagonal::OPERATOR,
+            (_, many) => higher::operator(many.len() as u32).ok_or(Overflow)?,
         };
         let mut scale = c.clone();
         for axis in axes {
@@ -399,7 +397,7 @@ impl Difference {
                 let letters: String = axes.iter().map(|a| LETTERS[*a]).collect();
                 format!("d{letters}")
             }
-            Difference::Upwind(axis) => format!("up{}", LETTERS[*axis]),
+            Difference::Own(operator, axis) => format!("{}{}", operator.name, LETTERS[*axis]),
             Difference::AtFace(axis) => format!("at{}", LETTERS[*axis]),
             Difference::SlopeAtFace(axis) => format!("slope{}", LETTERS[*axis]),
             Difference::Across(axis) => format!("across{}", LETTERS[*axis]),

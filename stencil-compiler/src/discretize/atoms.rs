@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::names::{Label, Labels};
 use super::poly::{AtomId, Overflow, Poly, Uniform, UniformFactor};
 use crate::algorithm::Offset;
+use crate::catalogue::operators::Operator;
 use crate::diag::Span;
 use crate::expr::Op;
 use crate::model::Mixed;
@@ -40,8 +41,8 @@ pub(super) enum Difference {
     /// A central derivative along these axes: one or two different ones, or one as often as it is
     /// differentiated. Sorted.
     Central(Vec<usize>),
-    /// The correction of upwinding to the central first derivative along this axis, over |u|.
-    Upwind(usize),
+    /// That of an operator of its own along this axis.
+    Own(&'static Operator, usize),
     /// The value at the upper face along this axis.
     AtFace(usize),
     /// The first derivative along this axis at the upper face.
@@ -253,14 +254,15 @@ impl Atoms {
         self.difference(Difference::Central(vec![axis; times as usize]), poly, name)
     }
 
-    /// The correction of upwinding along an axis to the central first derivative, over the speed.
-    pub(super) fn upwind(
+    /// The difference of a polynomial along an axis by an operator that approximates no derivative.
+    pub(super) fn along(
         &mut self,
+        by: &'static Operator,
         axis: usize,
         poly: &Poly,
         name: &Label,
     ) -> Result<Poly, Overflow> {
-        self.difference(Difference::Upwind(axis), poly, name)
+        self.difference(Difference::Own(by, axis), poly, name)
     }
 
     /// The outflow of a cell along an axis over the spacing, from the flux that leaves through its upper face, and the

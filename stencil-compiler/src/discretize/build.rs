@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use num_traits::{One, Signed, Zero};
 
-use super::operators::{Operator, Stencil};
 use super::poly::{Overflow, Uniform, UniformFactor};
 use super::values::added;
 use crate::algorithm::{
     Access, Atom, Def, FnId, GridFn, Offset, SumTerm, Uniform as NamedUniform, UniformAtom,
     UniformId,
 };
+use crate::catalogue::operators::{Operator, Stencil};
 use crate::diag::Span;
 use crate::expr::{Builder, Expr, Op, Rational, Ref, to_f64};
 

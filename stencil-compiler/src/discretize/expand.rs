@@ -100,7 +100,9 @@ impl<'a> Expander<'a> {
         let slope = self.substitution.as_ref()?.states.slope?;
         let (of, axes) = match &term.kind {
             TermKind::Derivative { axis, times: 1, of } => (&**of, *axis..*axis + 1),
-            TermKind::Call(Function::Grad, of) => (&of[0], 0..self.model.components),
+            TermKind::Call(function, of) if *function == Function::GRAD => {
+                (&of[0], 0..self.model.components)
+            }
             _ => return None,
         };
         let TermKind::Field(field) = of.kind else {
@@ -371,9 +373,7 @@ pub(super) fn label_of(model: &Model, term: &Term) -> Label {
             let axes: String = axes.iter().map(|a| ["x", "y", "z"][*a]).collect();
             label_of(model, of).map(|name| format!("{name}_{axes}"))
         }
-        TermKind::Call(Function::Grad, args) => begun("grad", &args[0]),
-        TermKind::Call(Function::Div, args) => begun("div", &args[0]),
-        TermKind::Call(Function::Curl, args) => begun("curl", &args[0]),
+        TermKind::Call(function, args) if function.is_named() => begun(function.name(), &args[0]),
         _ => Label::from("part"),
     }
 }

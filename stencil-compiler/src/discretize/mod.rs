@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::algorithm::prune::prune;
 use crate::algorithm::{Algorithm, Def, FnId, NEW, Param, Role, State, StateId, Substep};
-use crate::catalogue::integrators::{self, Tableau};
+use crate::catalogue::integrators::{self, Integrator, Tableau};
 use crate::catalogue::reconstructions;
 use crate::diag::{Code, Diagnostic, Span};
 use crate::expr::{Op, Rational};
@@ -24,7 +24,6 @@ mod fluxes;
 mod fractional_steps;
 mod names;
 mod observe;
-pub mod operators;
 mod poly;
 mod products;
 mod reciprocals;
@@ -33,7 +32,6 @@ mod symmetry;
 #[cfg(test)]
 mod tests;
 mod values;
-pub mod weights;
 
 use assemble::Assembler;
 use build::{Functions, Sums};
@@ -204,10 +202,14 @@ fn algorithm(
 fn integrator(model: &Model) -> Result<Tableau, DiscretizeError> {
     let tableau = named_integrator(model)?;
     let kept = model.ranges.first().filter(|_| model.repairs());
-    if let Some(range) = kept.filter(|_| !tableau.is_of_euler_steps()) {
+    if let Some(range) = kept.filter(|_| tableau.euler_steps().is_none()) {
+        let keeps = |i: &&Integrator| (i.tableau)().euler_steps().is_some();
+        let all = integrators::ALL.iter().copied().filter(keeps);
+        let all: Vec<String> = all.map(|i| format!("`{}`", i.name)).collect();
         let message = format!(
-            "`{}` keeps no range: its stages are no means of Euler steps; choose `euler`, `ssprk2` or `ssprk3`, or `repair: none`",
-            model.scheme.time
+            "`{}` keeps no range: its stages are no means of Euler steps; choose {}, or `repair: none`",
+            model.scheme.time,
+            all.join(", ")
         );
         return Err(DiscretizeError::new(
             Code::NeedsEulerSteps,

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::{Let, Model, Term, TermKind};
-use crate::catalogue::Function;
 
 /// The forms in which equations write derivatives of derivatives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,7 +33,7 @@ impl Term {
             found |= match &part.kind {
                 TermKind::Mul(a, b) => one(a, b) || one(b, a),
                 TermKind::Div(a, b) => one(a, b),
-                TermKind::Call(Function::Dot | Function::Cross | Function::Outer, of) => {
+                TermKind::Call(function, of) if function.is_multilinear() => {
                     matches!(&of[..], [a, b] if one(a, b) || one(b, a))
                 }
                 _ => false,

@@ -6,9 +6,10 @@ use super::operators::{angles, turned};
 use super::region::Region;
 use super::speeds::Axes;
 use crate::catalogue::integrators::Tableau;
+use crate::catalogue::limiters::{self, Limiter};
 use crate::catalogue::reconstructions::{self, Reconstruction};
 use crate::catalogue::riemann::Needs;
-use crate::model::{Model, Sweep};
+use crate::model::{Model, Sweep, to_f64};
 
 /// A Courant number below this counts as zero: the slack of the search leaves as much of a method that is stable for no
 /// step.
@@ -47,6 +48,7 @@ impl Faces {
         let scheme = &model.scheme;
         let reconstruction = reconstructions::find(&scheme.reconstruct);
         let reconstruction = reconstruction.filter(|_| !model.fluxes.is_empty())?;
+        let limiter = limiters::find(&scheme.limiter).filter(|_| reconstruction.limited);
         let smears = model
             .solver(scheme)
             .is_some_and(|of| of.needs == Needs::Nothing);
@@ -54,7 +56,7 @@ impl Faces {
         // Corrected waves that go on sideways stay within the cells that touch theirs.
         let sideways = reconstruction.propagates && model.dimension < 3;
         Some(Faces {
-            number: courant(reconstruction, tableau, region, smears),
+            number: courant((reconstruction, limiter), tableau, region, smears),
             at_once: if is_swept { 1 } else { model.dimension },
             apart: is_swept || sideways,
             smears,
@@ -97,7 +99,7 @@ impl Faces {
 /// The largest Courant number of a wave in one dimension: that of the reconstruction without its limiter, by the symbol of its
 /// fluxes, or the one up to which the limiter keeps means of Euler steps monotone, whichever is larger.
 fn courant(
-    reconstruction: &Reconstruction,
+    (reconstruction, limiter): (&Reconstruction, Option<&Limiter>),
     tableau: &Tableau,
     region: &Region,
     smears: bool,
@@ -106,8 +108,9 @@ fn courant(
         return 1.0;
     }
     let monotone = reconstruction.monotone;
-    let monotone = monotone.filter(|_| tableau.is_of_euler_steps());
-    let face = reconstruction.unlimited;
+    let monotone = monotone.and_then(|of| Some(of * to_f64(&tableau.euler_steps()?)));
+    let own = limiter.and_then(|limiter| limiter.unlimited);
+    let face = own.unwrap_or(reconstruction.unlimited);
     let linear = match smears {
         true => smeared(face, region),
         false => upwind(face, region),

@@ -41,7 +41,7 @@ fn flowing(model: &Model, equation: &Equation) -> Term {
     match model.flux_of(equation.field) {
         None => Term::zero(rank, model.components, span),
         Some(flux) => {
-            let divergence = TermKind::Call(Function::Div, vec![flux.value.clone()]);
+            let divergence = TermKind::Call(Function::DIV, vec![flux.value.clone()]);
             let divergence = Term::of(divergence, rank, span);
             Term::of(TermKind::Neg(Box::new(divergence)), rank, span)
         }

@@ -6,7 +6,7 @@ use num_complex::Complex64;
 
 use super::region::size;
 use super::speeds::Axes;
-use crate::discretize::operators::{Stencil, first, higher, second, staggered};
+use crate::catalogue::operators::{Stencil, first, higher, second, staggered};
 use crate::expr::Arithmetic;
 use crate::model::{Mixed, Model, Seconds, to_f64};
 

@@ -173,8 +173,8 @@ pub fn integrators_for(model: &Model) -> Vec<&'static str> {
         let tableau = integrators::find(name).map(|i| (i.tableau)());
         tableau.is_some_and(|tableau| match model.fluxes.is_empty() {
             true => Region::new(&tableau).imaginary() > 0.0,
-            // Other methods keep no range.
-            false => !model.repairs() || tableau.is_of_euler_steps(),
+            // Others keep no range.
+            false => !model.repairs() || tableau.euler_steps().is_some(),
         })
     };
     names.filter(fits).filter(|name| is_stable(name)).collect()

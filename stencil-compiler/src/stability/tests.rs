@@ -344,7 +344,7 @@ fn speeds_of_waves_are_implied_along_each_axis() {
     assert_eq!(implied(2, sound), ["c"]);
 }
 
-/// Shu, in Cockburn et al. (1998), and LeVeque (2002): 1 for Godunov, for Fromm's slopes and two substeps, 1/2 for limited slopes in
+/// Shu, in Cockburn et al. (1998), and LeVeque (2002): 1 for Godunov, for Fromm's slopes and two substeps (0.87 for Koren's), 1/2 for limited slopes in
 /// Euler's method; fifth-order upwinding by three substeps 1.43 (Wang and Spiteri 2007), and by Euler never.
 #[test]
 fn courant_numbers_of_reconstructions() {
@@ -363,6 +363,22 @@ fn courant_numbers_of_reconstructions() {
         (
             "reconstruct: plm<limiter = mc>; riemann: rusanov; time: ssprk2;",
             1.0,
+        ),
+        (
+            "reconstruct: plm<limiter = koren>; riemann: rusanov; time: ssprk2;",
+            0.874,
+        ),
+        (
+            "reconstruct: plm<limiter = koren>; riemann: rusanov; time: ssprk104;",
+            3.611,
+        ),
+        (
+            "reconstruct: constant; riemann: rusanov; time: ssprk43;",
+            2.0,
+        ),
+        (
+            "reconstruct: constant; riemann: rusanov; time: ssprk104;",
+            6.0,
         ),
         ("reconstruct: weno5; riemann: rusanov; time: ssprk3;", 1.43),
         ("reconstruct: weno5; riemann: rusanov; time: euler;", 0.0),
@@ -395,7 +411,7 @@ fn courant_numbers_of_reconstructions() {
     let kept_by = "conserved q: scalar where q > 0; flux q -> [q]; cfl { advective: 1 }";
     let by_euler = "reconstruct: weno5; riemann: rusanov; time: euler;";
     let others = integrators_for(&model(1, kept_by, by_euler));
-    assert_eq!(others, ["ssprk2", "ssprk3"]);
+    assert_eq!(others, ["ssprk2", "ssprk3", "ssprk43", "ssprk104"]);
     let lines = "reconstruct: ppm; riemann: rusanov; time: ssprk2;";
     assert!((kept(lines, 1) - 1.0 / 3.0).abs() < 1e-2);
     // A step of FORCE along three axes is the mean of steps along one that are three times as long.

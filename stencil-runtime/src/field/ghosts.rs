@@ -1,7 +1,7 @@
 //! Filling of ghost cells in the memory of the host, by the table of boxes.
 
 use rayon::prelude::*;
-use stencil_compiler::discretize::weights::OnFace;
+use stencil_compiler::catalogue::weights::OnFace;
 
 use super::{Array, Domain, GhostDepth, Shape};
 use crate::Number as Value;

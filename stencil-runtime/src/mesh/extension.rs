@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use stencil_compiler::discretize::weights::{OnFace, beyond_face};
+use stencil_compiler::catalogue::weights::{OnFace, beyond_face};
 use stencil_compiler::model::{Model, to_f64};
 
 use super::Number;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use stencil_compiler::algorithm::Role;
-use stencil_compiler::discretize::weights::OnFace;
+use stencil_compiler::catalogue::weights::OnFace;
 
 use super::boundary::{Custom, GhostFunction, Kind, PointFunction, Value};
 use super::extension::{self, Extension, Extensions};

@@ -1,5 +1,6 @@
 //! Pictures of a problem.
 
+use stencil_compiler::catalogue::Function;
 use stencil_compiler::diag::Code;
 
 use super::document::{self, Data, Item, Table};
@@ -49,36 +50,21 @@ impl Shown {
     }
 }
 
-/// Words that only the language has.
-const OPERATORS: [&str; 20] = [
-    "d",
-    "d2",
-    "d3",
-    "d4",
-    "d5",
-    "d6",
-    "d7",
-    "d8",
-    "grad",
-    "div",
-    "lap",
-    "curl",
-    "dot",
-    "cross",
-    "outer",
-    "transpose",
-    "trace",
-    "diagonal",
-    "sym",
-    "sym_traceless",
-];
+/// Derivatives by their number.
+const DERIVATIVES: [&str; 8] = ["d", "d2", "d3", "d4", "d5", "d6", "d7", "d8"];
+
+/// Is it a word that only the language has: a derivative, or a function of fields with components?
+fn is_operator(word: &str) -> bool {
+    let mut functions = Function::all().filter(|f| f.differentiates() || f.is_multilinear());
+    DERIVATIVES.contains(&word) || functions.any(|function| function.name() == word)
+}
 
 /// Does a text use operators of the language or parts of fields, such as `u.x`?
 fn is_language(text: &str, fields: &[Group]) -> bool {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let mut words = words.filter(|w| !w.is_empty());
     let vector = |w: &str| fields.iter().any(|f| f.name == w && f.components != [w]);
-    words.any(|w| OPERATORS.contains(&w) || vector(w))
+    words.any(|w| is_operator(w) || vector(w))
 }
 
 fn shown(item: &Item, scope: &Scope, resolved: &Resolved, reader: &mut Reader) -> Option<Shown> {

@@ -10,10 +10,11 @@ use stencil_compiler::model::{Mixed, Model, Relation, Term, TermKind};
 
 use super::cells;
 use super::faces::{Component, Faces, PERIODIC};
+use super::functions::{Meaning, Piece, Shape};
 use super::layout::{Entry, Layout};
 use super::linear::{Atom, SumTerm, is_uniform, linear};
 use super::value::{Precision, Value};
-use super::weights::{Stencil, central, weights};
+use super::weights::{Stencil, central};
 use super::wide::Wide;
 
 /// Values of one component of a term in the cells, and so many cells beyond.
@@ -24,7 +25,11 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    fn new(cells: [usize; 3], halo: [i32; 3], mut value: impl FnMut([i32; 3]) -> Value) -> Grid {
+    pub(super) fn new(
+        cells: [usize; 3],
+        halo: [i32; 3],
+        mut value: impl FnMut([i32; 3]) -> Value,
+    ) -> Grid {
         let ends = |axis: usize| -halo[axis]..cells[axis] as i32 + halo[axis];
         let mut values = Vec::new();
         for z in ends(2) {
@@ -115,7 +120,12 @@ impl<'a> State<'a> {
         Grid::new(self.cells, halo, |_| value)
     }
 
-    fn map(&self, halo: [i32; 3], of: &[&Grid], value: impl Fn(&[Value]) -> Value) -> Grid {
+    pub(super) fn map(
+        &self,
+        halo: [i32; 3],
+        of: &[&Grid],
+        value: impl Fn(&[Value]) -> Value,
+    ) -> Grid {
         let mut values = Vec::new();
         Grid::new(self.cells, halo, |cell| {
             values.clear();
@@ -223,95 +233,51 @@ impl<'a> State<'a> {
     }
 
     fn call(&self, function: Function, args: &'a [Term], at: usize, halo: [i32; 3]) -> Grid {
-        let (p, n) = (self.precision, self.model.components);
-        let a = &args[0];
-        let width = width(a, n);
-        match function {
-            Function::Grad => self.first(at / width, a, at % width, halo),
-            Function::Div => {
-                let step = width / n;
-                let parts = (0..n).map(|axis| self.first(axis, a, axis * step + at, halo));
-                self.total(parts.collect(), halo)
-            }
-            Function::Lap => {
-                let axes = 0..self.model.dimension;
-                let parts = axes.map(|axis| self.difference(&[axis; 2], &Atom::Whole(a, at), halo));
-                self.total(parts.collect(), halo)
-            }
-            Function::Curl => {
-                let (j, k) = ((at + 1) % 3, (at + 2) % 3);
-                let (plus, minus) = (self.first(j, a, k, halo), self.first(k, a, j, halo));
-                self.map(halo, &[&plus, &minus], |v| p.difference(v[0], v[1]))
-            }
-            Function::Dot => {
-                let columns = self::width(&args[1], n) / n;
-                let (row, column) = (at / columns, at % columns);
-                let squared = is_same(a, &args[1]) && row == column;
-                let pair = |k: usize| (row * n + k, k * columns + column);
-                let parts = (0..n).map(|k| self.times(args, pair(k), squared, halo));
-                self.total(parts.collect(), halo)
-            }
-            Function::Cross => {
-                let (j, k) = ((at + 1) % 3, (at + 2) % 3);
-                let [plus, minus] =
-                    [(j, k), (k, j)].map(|pair| self.times(args, pair, false, halo));
-                self.map(halo, &[&plus, &minus], |v| p.difference(v[0], v[1]))
-            }
-            Function::Outer => self.times(args, (at / n, at % n), is_same(a, &args[1]), halo),
-            Function::Transpose => self.copied(a, (at % n) * n + at / n, halo),
-            Function::Diagonal => self.copied(a, at * (n + 1), halo),
-            Function::Trace => {
-                let parts = (0..n).map(|i| self.copied(a, i * (n + 1), halo));
-                self.total(parts.collect(), halo)
-            }
-            Function::Sym => self.symmetric(a, at, halo),
-            Function::SymTraceless => {
-                let symmetric = self.symmetric(a, at, halo);
-                if !at.is_multiple_of(n + 1) {
-                    return symmetric;
-                }
-                let parts = (0..n).map(|i| self.copied(a, i * (n + 1), halo));
-                let trace = self.total(parts.collect(), halo);
-                let share = p.rounded(Wide::ratio(1, n as i128));
-                self.map(halo, &[&symmetric, &trace], |v| {
-                    p.difference(v[0], p.product(share, v[1]))
-                })
-            }
-            Function::Norm => {
-                let parts = (0..width).map(|k| {
-                    let a = self.term(a, k, halo);
-                    self.map(halo, &[&a], |v| p.power(v[0], 2))
-                });
-                let sum = self.total(parts.collect(), halo);
-                self.map(halo, &[&sum], |v| p.sqrt(v[0]))
-            }
-            Function::Upwind => self.upwind(a, &args[1], at, halo),
-            Function::Scalar(op) => {
+        let sum = match (function, Meaning::of(function)) {
+            (_, Some(Meaning::Sum(sum))) => sum(&Shape::new(self.model, args), at),
+            (_, Some(Meaning::Own { value, .. })) => return value(self, args, at, halo),
+            (Function::Scalar(op), None) => {
                 let args: Vec<Rc<Grid>> = args.iter().map(|a| self.term(a, 0, halo)).collect();
                 let grids: Vec<&Grid> = args.iter().map(|grid| &**grid).collect();
-                self.map(halo, &grids, |v| scalar(p, op, v))
+                return self.map(halo, &grids, |v| scalar(self.precision, op, v));
             }
+            (Function::Row(_), None) => unreachable!("each has a row"),
+        };
+        let parts = sum.into_iter().map(|(number, piece)| {
+            let of = self.piece(&piece, args, halo);
+            match number.to_f64() {
+                1.0 => of,
+                -1.0 => self.map(halo, &[&of], |v| v[0].negated()),
+                _ => {
+                    let by = self.precision.rounded(number);
+                    self.map(halo, &[&of], |v| self.precision.product(by, v[0]))
+                }
+            }
+        });
+        self.total(parts.collect(), halo)
+    }
+
+    fn piece(&self, piece: &Piece, args: &'a [Term], halo: [i32; 3]) -> Grid {
+        match piece {
+            Piece::Slope(axis, [of, at]) => self.first(*axis, &args[*of], *at, halo),
+            Piece::Product([a, i], [b, j]) => {
+                let squared = is_same(&args[*a], &args[*b]) && i == j;
+                let (a, b) = (
+                    self.term(&args[*a], *i, halo),
+                    self.term(&args[*b], *j, halo),
+                );
+                self.map(halo, &[&a, &b], |v| {
+                    match self.precision.product(v[0], v[1]) {
+                        square if squared => square.never_negative(),
+                        product => product,
+                    }
+                })
+            }
+            Piece::Of(..) | Piece::Difference(..) => self.atom(&Atom::new(piece, args), halo),
         }
     }
 
-    /// Returns the product of a component of each argument.
-    fn times(
-        &self,
-        args: &'a [Term],
-        (i, j): (usize, usize),
-        squared: bool,
-        halo: [i32; 3],
-    ) -> Grid {
-        let (a, b) = (self.term(&args[0], i, halo), self.term(&args[1], j, halo));
-        self.map(halo, &[&a, &b], |v| {
-            match self.precision.product(v[0], v[1]) {
-                square if squared && i == j => square.never_negative(),
-                product => product,
-            }
-        })
-    }
-
-    fn total(&self, parts: Vec<Grid>, halo: [i32; 3]) -> Grid {
+    pub(super) fn total(&self, parts: Vec<Grid>, halo: [i32; 3]) -> Grid {
         let parts: Vec<&Grid> = parts.iter().collect();
         self.map(halo, &parts, |v| {
             let rest = v[1..].iter();
@@ -319,15 +285,8 @@ impl<'a> State<'a> {
         })
     }
 
-    fn symmetric(&self, a: &'a Term, at: usize, halo: [i32; 3]) -> Grid {
-        let (p, n) = (self.precision, self.model.components);
-        let [a, b] = [at, (at % n) * n + at / n].map(|at| self.term(a, at, halo));
-        let half = Value::exact(Wide::new(0.5));
-        self.map(halo, &[&a, &b], |v| p.product(half, p.sum(v[0], v[1])))
-    }
-
     /// Returns the first derivative, of a sum of derivatives term by term if the scheme has an operator for each.
-    fn first(&self, axis: usize, of: &'a Term, at: usize, halo: [i32; 3]) -> Grid {
+    pub(super) fn first(&self, axis: usize, of: &'a Term, at: usize, halo: [i32; 3]) -> Grid {
         let mixed = self.model.scheme.mixed.settled();
         if axis >= self.model.dimension {
             return self.same(halo, Value::exact(Wide::ZERO));
@@ -390,7 +349,13 @@ impl<'a> State<'a> {
     }
 
     /// Returns the weighted sum of values around a cell, over the step.
-    fn weighted(&self, stencil: &Stencil, step: Wide, of: &Grid, cell: [i32; 3]) -> Value {
+    pub(super) fn weighted(
+        &self,
+        stencil: &Stencil,
+        step: Wide,
+        of: &Grid,
+        cell: [i32; 3],
+    ) -> Value {
         let p = self.precision;
         let mut sum = Value::exact(Wide::ZERO);
         let mut sizes = 0.0;
@@ -405,45 +370,10 @@ impl<'a> State<'a> {
         sum.no_sign = false;
         sum
     }
-
-    /// Returns advection with differences that leave out the point furthest downwind: the gradient's own differences,
-    /// less the speed's size times half the distance between the differences that are biased to either side.
-    fn upwind(&self, u: &'a Term, f: &'a Term, at: usize, halo: [i32; 3]) -> Grid {
-        let p = self.precision;
-        let parts = (0..self.model.dimension).map(|axis| {
-            let apart = sides_apart(axis, self.model.scheme.order);
-            let of = self.term(f, at, reaching(halo, &apart));
-            let (speed, slope) = (self.term(u, axis, halo), self.first(axis, f, at, halo));
-            let step = Wide::new(self.spacing[axis]);
-            Grid::new(self.cells, halo, |cell| {
-                let (speed, slope) = (speed.at(cell), slope.at(cell));
-                let apart = self.weighted(&apart, step, &of, cell);
-                p.difference(p.product(speed, slope), p.product(p.abs(speed), apart))
-            })
-        });
-        self.total(parts.collect(), halo)
-    }
-}
-
-/// Returns half the distance between the first differences without the lowest and without the highest point.
-fn sides_apart(axis: usize, order: u32) -> Stencil {
-    let radius = order as i32 / 2;
-    let biased = |points: std::ops::Range<i32>, sign: i128| {
-        let points: Vec<i32> = points.collect();
-        let weights = weights(1, &points);
-        let place = move |(k, w): (i32, Wide)| {
-            let mut at = [0; 3];
-            at[axis] = k;
-            (at, w * Wide::ratio(sign, 2))
-        };
-        points.into_iter().zip(weights).map(place)
-    };
-    let high = biased(1 - radius..radius + 1, 1);
-    high.chain(biased(-radius..radius, -1)).collect()
 }
 
 /// Returns a halo with the reach of a stencil beyond it.
-fn reaching(halo: [i32; 3], stencil: &Stencil) -> [i32; 3] {
+pub(super) fn reaching(halo: [i32; 3], stencil: &Stencil) -> [i32; 3] {
     let furthest = |axis: usize| stencil.iter().map(|(at, _)| at[axis].abs()).max();
     std::array::from_fn(|axis| halo[axis] + furthest(axis).unwrap_or(0))
 }

@@ -22,7 +22,7 @@ pub fn knows(model: &Model) -> bool {
         && model.waves.is_some()
 }
 
-const LIMITERS: [&str; 5] = ["central", "mc", "minmod", "superbee", "van_leer"];
+const LIMITERS: [&str; 6] = ["central", "koren", "mc", "minmod", "superbee", "van_leer"];
 
 /// Returns the rate of a conserved scalar from the fluxes through the faces of each cell.
 pub(super) fn inflow<'a>(state: &State<'a>, field: usize, flux: &'a Term) -> Vec<Value> {
@@ -152,16 +152,20 @@ fn at_faces(state: &State<'_>, axis: usize) -> [Vec<Vec<Value>>; 2] {
                 p.difference(values[at], beside(-1)),
                 p.difference(beside(1), values[at]),
             ];
-            let slope = limited(p, &scheme.limiter, steps);
-            let half = p.product(Value::exact(Wide::new(0.5)), slope);
-            faces[0][component][at] = p.difference(values[at], half);
-            faces[1][component][at] = p.sum(values[at], half);
+            let [below, above] = steps;
+            let [lower, upper] = [[above, below], [below, above]].map(|steps| {
+                let slope = limited(p, &scheme.limiter, steps);
+                p.product(Value::exact(Wide::new(0.5)), slope)
+            });
+            faces[0][component][at] = p.difference(values[at], lower);
+            faces[1][component][at] = p.sum(values[at], upper);
         }
     }
     faces
 }
 
-/// Returns the slope of a line from the differences on both sides (R. J. LeVeque, Finite Volume Methods for Hyperbolic
+/// Returns the slope of a line toward the upper face from the differences on both sides; that toward the lower face has them
+/// exchanged (R. J. LeVeque, Finite Volume Methods for Hyperbolic
 /// Problems, 2002, section 6.9 and 6.11).
 fn limited(p: Precision, limiter: &str, [a, b]: [Value; 2]) -> Value {
     let times = |by: f64, of: Value| p.product(Value::exact(Wide::new(by)), of);
@@ -169,6 +173,11 @@ fn limited(p: Precision, limiter: &str, [a, b]: [Value; 2]) -> Value {
     match limiter {
         "central" => mean,
         "minmod" => least(p, &[a, b]),
+        // B. Koren (1993): the parabola's slope, of third order.
+        "koren" => {
+            let third = p.product(p.rounded(Wide::ratio(1, 3)), p.sum(a, times(2.0, b)));
+            least(p, &[times(2.0, a), times(2.0, b), third])
+        }
         "mc" => least(p, &[times(2.0, a), times(2.0, b), mean]),
         "superbee" => {
             let (first, second) = (least(p, &[times(2.0, a), b]), least(p, &[a, times(2.0, b)]));

@@ -4,6 +4,7 @@ use stencil_compiler::catalogue::Function;
 use stencil_compiler::model::{Mixed, Model, Term, TermKind};
 
 use super::evaluate::{factors, width};
+use super::functions::{self, Meaning, Piece, Shape};
 use super::wide::Wide;
 
 /// An expression that is differentiated as one grid function.
@@ -15,6 +16,20 @@ pub(super) enum Atom<'a> {
     Product([(&'a Term, usize); 2]),
     /// A central difference along these axes.
     Difference(Vec<usize>, Box<Atom<'a>>),
+}
+
+impl<'a> Atom<'a> {
+    /// Makes that of a piece; a slope is none.
+    pub(super) fn new(piece: &Piece, args: &'a [Term]) -> Self {
+        match piece {
+            Piece::Of(of, at) => Atom::Whole(&args[*of], *at),
+            Piece::Product([a, i], [b, j]) => Atom::Product([(&args[*a], *i), (&args[*b], *j)]),
+            Piece::Difference(axes, of) => {
+                Atom::Difference(axes.clone(), Box::new(Atom::new(of, args)))
+            }
+            Piece::Slope(..) => unreachable!("a slope is what a scheme makes of it"),
+        }
+    }
 }
 
 /// A term of a sum.
@@ -50,10 +65,11 @@ impl<'a> SumTerm<'a> {
     pub(super) fn is_flux(&self, model: &Model) -> bool {
         match &self.atom {
             Atom::Product(pair) => pair.iter().any(|(term, _)| holds_slope(model, term)),
-            Atom::Whole(term, _) => {
-                let upwinds = matches!(term.kind, TermKind::Call(Function::Upwind, _));
-                upwinds || matches!(term.kind, TermKind::Pow(..)) && holds_slope(model, term)
-            }
+            Atom::Whole(term, _) => match &term.kind {
+                TermKind::Call(function, args) => has_slopes(model, *function, args),
+                TermKind::Pow(..) => holds_slope(model, term),
+                _ => false,
+            },
             Atom::Difference(..) => false,
         }
     }
@@ -83,14 +99,16 @@ fn derivative(axis: usize, atom: Atom<'_>, mixed: Mixed) -> Atom<'_> {
     }
 }
 
+fn has_slopes(model: &Model, function: Function, args: &[Term]) -> bool {
+    Meaning::of(function).is_some_and(|meaning| meaning.has_slopes(model, args))
+}
+
 /// Does a term contain a first derivative?
 fn holds_slope(model: &Model, term: &Term) -> bool {
     let below = |terms: &[&Term]| terms.iter().any(|term| holds_slope(model, term));
     match &term.kind {
         TermKind::Derivative { times, of, .. } => *times == 1 || below(&[of]),
-        TermKind::Call(Function::Grad | Function::Div | Function::Curl | Function::Upwind, _) => {
-            true
-        }
+        TermKind::Call(function, args) if has_slopes(model, *function, args) => true,
         TermKind::Let(i) => holds_slope(model, &model.lets[*i].value),
         TermKind::Neg(a) | TermKind::Pow(a, _) | TermKind::Component(a, _) => below(&[a]),
         TermKind::Add(a, b) | TermKind::Sub(a, b) | TermKind::Mul(a, b) | TermKind::Div(a, b) => {
@@ -193,59 +211,19 @@ fn called<'a>(
     at: usize,
     mixed: Mixed,
 ) -> Option<Vec<SumTerm<'a>>> {
-    let n = model.components;
-    let of = |term: &'a Term, at: usize| linear(model, term, at, mixed);
-    let first = |axis: usize, term: &'a Term, at: usize| first(model, axis, (term, at), mixed);
-    Some(match function {
-        Function::Grad => {
-            let width = width(&args[0], n);
-            first(at / width, &args[0], at % width)
-        }
-        Function::Div => {
-            let step = width(&args[0], n) / n;
-            let parts = (0..n).map(|axis| first(axis, &args[0], axis * step + at));
-            parts.collect::<Vec<_>>().concat()
-        }
-        Function::Curl => {
-            let (j, k) = ((at + 1) % 3, (at + 2) % 3);
-            [first(j, &args[0], k), minus(first(k, &args[0], j))].concat()
-        }
-        Function::Lap => {
-            let second = |axis| {
-                let of = Box::new(Atom::Whole(&args[0], at));
-                SumTerm::whole(Atom::Difference(vec![axis; 2], of))
-            };
-            (0..model.dimension).map(second).collect()
-        }
-        Function::Dot => {
-            let columns = width(&args[1], n) / n;
-            let (row, column) = (at / columns, at % columns);
-            let pair = |k| [(&args[0], row * n + k), (&args[1], k * columns + column)];
-            let parts = (0..n).map(|k| product(model, pair(k), mixed));
-            parts.collect::<Vec<_>>().concat()
-        }
-        Function::Cross => {
-            let (j, k) = ((at + 1) % 3, (at + 2) % 3);
-            let pair = |j, k| product(model, [(&args[0], j), (&args[1], k)], mixed);
-            [pair(j, k), minus(pair(k, j))].concat()
-        }
-        Function::Outer => product(model, [(&args[0], at / n), (&args[1], at % n)], mixed),
-        Function::Transpose => of(&args[0], (at % n) * n + at / n),
-        Function::Diagonal => of(&args[0], at * (n + 1)),
-        Function::Trace => trace(model, &args[0], mixed),
-        Function::Sym | Function::SymTraceless => {
-            let both = [of(&args[0], at), of(&args[0], (at % n) * n + at / n)].concat();
-            let half = both.into_iter().map(|part| part.scaled(Wide::new(0.5)));
-            let mut parts: Vec<SumTerm<'a>> = half.collect();
-            if function == Function::SymTraceless && at.is_multiple_of(n + 1) {
-                let share = Wide::ratio(-1, n as i128);
-                let trace = trace(model, &args[0], mixed).into_iter();
-                parts.extend(trace.map(|part| part.scaled(share)));
+    let sum = functions::sum(function, &Shape::new(model, args), at)?;
+    let parts = sum.into_iter().map(|(number, piece)| {
+        let parts = match &piece {
+            Piece::Of(of, at) => linear(model, &args[*of], *at, mixed),
+            Piece::Slope(axis, [of, at]) => first(model, *axis, (&args[*of], *at), mixed),
+            Piece::Product([a, i], [b, j]) => {
+                product(model, [(&args[*a], *i), (&args[*b], *j)], mixed)
             }
-            parts
-        }
-        Function::Norm | Function::Upwind | Function::Scalar(_) => return None,
-    })
+            Piece::Difference(..) => vec![SumTerm::whole(Atom::new(&piece, args))],
+        };
+        parts.into_iter().map(move |part| part.scaled(number))
+    });
+    Some(parts.flatten().collect())
 }
 
 /// Returns the first derivative of a component along an axis.
@@ -266,12 +244,6 @@ fn first<'a>(
 fn minus(parts: Vec<SumTerm<'_>>) -> Vec<SumTerm<'_>> {
     let negated = parts.into_iter().map(|part| part.scaled(-Wide::ONE));
     negated.collect()
-}
-
-fn trace<'a>(model: &'a Model, term: &'a Term, mixed: Mixed) -> Vec<SumTerm<'a>> {
-    let n = model.components;
-    let parts = (0..n).map(|i| linear(model, term, i * (n + 1), mixed));
-    parts.collect::<Vec<_>>().concat()
 }
 
 /// Returns a product as a sum, if one of its factors is uniform.

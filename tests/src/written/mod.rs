@@ -7,6 +7,7 @@
 
 mod evaluate;
 mod faces;
+pub mod functions;
 mod law;
 mod layout;
 mod linear;
@@ -21,7 +22,7 @@ use stencil_compiler::model::{Model, Term};
 
 use evaluate::State;
 use layout::Layout;
-use steps::Tableau;
+use steps::{METHODS, Tableau};
 
 pub use faces::{Faces, Ghost, PERIODIC, random as random_faces};
 pub use law::knows;
@@ -31,6 +32,11 @@ pub use wide::Wide;
 /// Rounding errors that a bound allows for each operation: an engine may multiply by a reciprocal, distribute a factor
 /// over a sum, and add the terms of nested sums one after the other.
 const ALLOWED: f64 = 4.0;
+
+/// Returns the names of the integrators that are known here.
+pub fn integrators() -> impl Iterator<Item = &'static str> {
+    METHODS.iter().map(|(name, ..)| *name)
+}
 
 /// A run to evaluate as it is written.
 #[derive(Clone, Debug)]

@@ -16,7 +16,7 @@ use scan::Source;
 
 /// Folders in which each file is one entry of a list, and each entry one file.
 const REGISTRIES: [&str; 5] = [
-    "stencil-compiler/src/discretize/operators",
+    "stencil-compiler/src/catalogue/operators",
     "stencil-compiler/src/catalogue/integrators",
     "stencil-compiler/src/schedule/strategies",
     "stencil-compiler/src/kernel/blocking",

@@ -1,32 +1,37 @@
-//! Names of the language and of schedules stand in their rows only: elsewhere the compiler takes them from there.
+//! Names of the language and of schedules stand in their rows only: elsewhere the compiler and the runtime take them from there.
 
 use std::path::Path;
 
 use super::Violation;
 use super::scan::Source;
 
-const COMPILER: &str = "stencil-compiler/src";
+const FOLDERS: [&str; 2] = ["stencil-compiler/src", "stencil-runtime/src"];
 
 /// Files and folders that have rows.
-const HOMES: [&str; 5] = [
+const HOMES: [&str; 7] = [
+    "stencil-compiler/src/catalogue/functions",
     "stencil-compiler/src/catalogue/integrators",
     "stencil-compiler/src/catalogue/limiters.rs",
+    "stencil-compiler/src/catalogue/operators",
     "stencil-compiler/src/catalogue/reconstructions.rs",
     "stencil-compiler/src/catalogue/riemann.rs",
     "stencil-compiler/src/schedule/strategies",
 ];
 
 /// Names of the types of rows.
-const KINDS: [&str; 5] = [
+const KINDS: [&str; 6] = [
     "Integrator",
     "Limiter",
     "Reconstruction",
+    "Row",
     "Solver",
     "Strategy",
 ];
 
 /// Names that are words for other things, too.
-const WORDS: [&str; 6] = ["central", "direct", "none", "plane", "rows", "waves"];
+const WORDS: [&str; 8] = [
+    "central", "direct", "div", "none", "outer", "plane", "rows", "waves",
+];
 
 /// Whether a file may have rows.
 pub(super) fn is_home(path: &Path) -> bool {
@@ -48,9 +53,9 @@ pub(super) fn of(source: &Source) -> Vec<String> {
         .collect()
 }
 
-/// Checks that a file of the compiler has no text that is one of these names, outside of rows and tests.
+/// Checks that a file of the compiler or of the runtime has no text that is one of these names, outside of rows and tests.
 pub(super) fn check(source: &Source, rows: &[String]) -> Vec<Violation> {
-    if !source.is_in(COMPILER) || is_home(&source.path) {
+    if !FOLDERS.iter().any(|folder| source.is_in(folder)) || is_home(&source.path) {
         return Vec::new();
     }
     let mut found = Vec::new();

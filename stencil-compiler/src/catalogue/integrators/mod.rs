@@ -14,14 +14,18 @@ pub mod carpenter_kennedy;
 pub mod euler;
 pub mod rk3_williamson;
 pub mod rk4;
+pub mod ssprk104;
 pub mod ssprk2;
 pub mod ssprk3;
+pub mod ssprk43;
 
 /// Every integrator, in each of its storages.
 pub const ALL: &[&Integrator] = &[
     &euler::INTEGRATOR,
     &ssprk2::INTEGRATOR,
     &ssprk3::INTEGRATOR,
+    &ssprk43::INTEGRATOR,
+    &ssprk104::INTEGRATOR,
     &rk3_williamson::INTEGRATOR,
     &rk3_williamson::OF_STATES,
     &rk4::INTEGRATOR,
@@ -164,9 +168,10 @@ impl Tableau {
         }
     }
 
-    /// Is each substep a mean of earlier values and of one whole Euler step of the field?
-    pub fn is_of_euler_steps(&self) -> bool {
-        let is_mean = |made: &BTreeMap<(Value, bool), Rational>| {
+    /// The number of times that a step may be longer than an Euler step and still be made of means of such steps, of the field and
+    /// of what was there; `None` if it is not made of them (S. Gottlieb, C.-W. Shu and E. Tadmor, SIAM Rev. 43, 89, 2001).
+    pub fn euler_steps(&self) -> Option<Rational> {
+        let of_mean = |made: &BTreeMap<(Value, bool), Rational>| {
             let of = |key| made.get(&key).copied().unwrap_or(Ratio::ZERO);
             let whole: Rational = made
                 .iter()
@@ -174,21 +179,24 @@ impl Tableau {
                 .map(|(_, by)| by)
                 .sum();
             let known = made.iter().all(|((of, dt), by)| match of {
-                Value::Rate => *dt,
+                Value::Rate => *dt && *by >= Ratio::ZERO,
                 Value::Field | Value::Register(_) | Value::New(_) => !dt && *by >= Ratio::ZERO,
             });
             let (rate, field) = (of((Value::Rate, true)), of((Value::Field, false)));
-            known && whole.is_one() && (rate == field || rate == Ratio::ZERO)
+            let is_mean = known && whole.is_one() && rate <= field;
+            is_mean.then(|| (rate > Ratio::ZERO).then(|| field / rate))
         };
-        self.substeps.iter().all(|substep| {
+        let mut least: Option<Rational> = None;
+        for substep in &self.substeps {
             let made = written_out(substep);
             let kept = made.iter().zip(substep);
-            let kept = kept.filter(|(_, combination)| !matches!(combination.into, Target::Part(_)));
-            kept.into_iter().all(|(made, combination)| {
-                let steps = made.contains_key(&(Value::Rate, true));
-                is_mean(made) && steps == (combination.into == Target::Field)
-            })
-        })
+            for (made, _) in
+                kept.filter(|(_, combination)| !matches!(combination.into, Target::Part(_)))
+            {
+                least = of_mean(made)?.into_iter().chain(least).min();
+            }
+        }
+        least
     }
 
     /// Times of the substeps in units of the time step: the values of the field of `df/dt = 1`.
@@ -267,14 +275,14 @@ fn register(at: usize, terms: Vec<Term>) -> Combination {
     }
 }
 
-/// The field at this share of the way from a register to itself after an Euler step: `old + share ((f - old) + dt
-/// rate)`. A mean of both would multiply conserved quantities by the sum of two rounded weights; the difference
-/// contains none of them.
-fn toward_step(old: Value, share: Rational) -> Vec<Combination> {
+/// The field that much of the way from a register to itself after an Euler step of a part of the length:
+/// `old + share ((f - old) + length dt rate)`. A mean of both would multiply what is conserved by the sum of two rounded weights; the
+/// difference has nothing of it.
+fn toward_step(old: Value, share: Rational, length: Rational) -> Vec<Combination> {
     let change = vec![
         times(-Ratio::one(), old),
         one(Value::Field),
-        step(Ratio::one(), Value::Rate),
+        step(length, Value::Rate),
     ];
     vec![
         part("old", change),
@@ -375,11 +383,21 @@ mod tests {
         }
     }
 
+    /// Spiteri and Ruuth 2002, Table 1; Ketcheson 2008, section 3.
     #[test]
-    fn means_of_euler_steps_are_told() {
-        let found = ALL.iter().filter(|i| (i.tableau)().is_of_euler_steps());
-        let names: Vec<&str> = found.map(|i| i.name).collect();
-        assert_eq!(names, ["euler", "ssprk2", "ssprk3"]);
+    fn strong_stability_is_that_of_the_literature() {
+        let found = ALL.iter().filter_map(|i| {
+            let steps = (i.tableau)().euler_steps()?;
+            Some((i.name, steps.to_integer()))
+        });
+        let expected = [
+            ("euler", 1),
+            ("ssprk2", 1),
+            ("ssprk3", 1),
+            ("ssprk43", 2),
+            ("ssprk104", 6),
+        ];
+        assert!(found.eq(expected));
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub const INTEGRATOR: Integrator = Integrator {
                     register(0, vec![one(Value::Field)]),
                     field(vec![step(Ratio::ONE, Value::Rate), one(Value::Field)]),
                 ],
-                toward_step(old, Ratio::new(1, 2)),
+                toward_step(old, Ratio::new(1, 2), Ratio::ONE),
             ],
         }
     },

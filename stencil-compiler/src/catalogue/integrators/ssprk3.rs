@@ -18,8 +18,8 @@ pub const INTEGRATOR: Integrator = Integrator {
                     register(0, vec![one(Value::Field)]),
                     field(vec![step(Ratio::ONE, Value::Rate), one(Value::Field)]),
                 ],
-                toward_step(old, Ratio::new(1, 4)),
-                toward_step(old, Ratio::new(2, 3)),
+                toward_step(old, Ratio::new(1, 4), Ratio::ONE),
+                toward_step(old, Ratio::new(2, 3), Ratio::ONE),
             ],
         }
     },

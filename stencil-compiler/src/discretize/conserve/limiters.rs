@@ -1,6 +1,7 @@
 //! Limiters: the slope of a cell from the differences to the cells below and above it.
 //!
-//! All but `central` and `none` are zero where the two differ in sign; all but `none` are symmetric, and all odd in the sign of both.
+//! All but `central` and `none` are zero where the two differ in sign, and all are odd in the sign of both. They are symmetric, but for
+//! `none` and for those that are sided: these give the slope toward the upper face.
 
 use super::algebra::Algebra;
 use crate::catalogue::limiters::{self as rows, Limiter as Row, THETA};
@@ -26,6 +27,7 @@ const SLOPES: &[(&Row, Slope)] = &[
     }),
     (&rows::GENERALIZED_MINMOD, generalized_minmod),
     (&rows::HYBRID, hybrid),
+    (&rows::KOREN, |of, below, above, _| koren(of, below, above)),
     (&rows::MC, |of, below, above, _| mc(of, below, above)),
     (&rows::MINMOD, |of, below, above, _| {
         minmod(of, below, above)
@@ -95,6 +97,19 @@ fn hybrid(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly, theta: Rational)
     least(of, &[&most_below, &most_above, &harmonic])
 }
 
+/// A third of the difference below and two thirds of the one above, of third order where the solution is smooth, but neither
+/// difference more than twice (Koren, in Vreugdenhil and Koren (eds.), Numerical Methods for Advection-Diffusion Problems, 117, 1993).
+fn koren(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly) -> Result<Poly> {
+    let most = [of.scaled(below, 2, 1)?, of.scaled(above, 2, 1)?];
+    // The mirror image adds in the same order.
+    let both = of.plus(below, above)?;
+    let both = of.named("both", both);
+    let thrice = of.plus(&both, above)?;
+    let thrice = of.named("thrice", thrice);
+    let mean = of.scaled(&thrice, 1, 3)?;
+    least(of, &[&most[0], &most[1], &mean])
+}
+
 /// Monotonized central differences (van Leer, J. Comput. Phys. 23, 276, 1977).
 pub(super) fn mc(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly) -> Result<Poly> {
     generalized_minmod(of, below, above, *THETA.end())
@@ -159,11 +174,91 @@ fn joined(of: &mut Algebra<'_, '_>, positive: &Poly, negative: &Poly) -> Result<
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Law, sample::Point};
     use super::*;
+    use crate::discretize::components::Components;
+    use crate::discretize::integrator;
+    use crate::model::parse::parse_str;
 
     #[test]
     fn every_limiter_has_a_slope() {
         let coded = SLOPES.iter().map(|(row, _)| row.name);
         assert!(coded.eq(rows::ALL.iter().map(|row| row.name)));
+    }
+
+    /// Values that are made of two states, at many points, with those of the states.
+    fn with_two_states(
+        make: &dyn Fn(&mut Algebra<'_, '_>, [&Poly; 2]) -> Vec<Poly>,
+    ) -> Vec<([f64; 2], Vec<f64>)> {
+        let source =
+        "system S in 1d { conserved q: scalar; conserved p: scalar; flux q -> [p]; flux p -> [q]; }
+         scheme s for S { riemann: force; }";
+        let model = parse_str(source).unwrap();
+        let components = Components::new(&model, &integrator(&model).unwrap()).unwrap();
+        let span = model.fluxes[0].span;
+        let law = Law::new(&model, &components, span).unwrap();
+        let mut expander = law.expander_for_forms().unwrap();
+        let states = [0, 1].map(|i| expander.atoms.state(i));
+        let mut algebra = Algebra {
+            expander: &mut expander,
+            span,
+        };
+        let made = make(&mut algebra, states.each_ref());
+        let at = |number| {
+            let mut point = Point::anywhere(&expander, number);
+            let values = made.iter().map(|of| point.value(of)).collect();
+            (states.each_ref().map(|of| point.value(of)), values)
+        };
+        (0..256).map(at).collect()
+    }
+
+    /// Differences below and above a cell at many points, with a limiter's slopes of these, of the same exchanged, of the same with other
+    /// signs, and of the lower one twice.
+    fn slopes(row: &Row) -> Vec<([f64; 2], [f64; 4])> {
+        let limiter = find(row.name).expect("a slope");
+        let theta = row.has_theta.then(|| Rational::new(3, 2));
+        with_two_states(&|of, [a, b]| {
+            let minus = [a.negated(), b.negated()];
+            let pairs = [[a, b], [b, a], [&minus[0], &minus[1]], [a, a]];
+            let all = pairs.map(|pair| limiter.slope(of, pair, theta).expect("small numbers"));
+            Vec::from(all)
+        })
+        .into_iter()
+        .map(|(states, found)| (states, [found[0], found[1], found[2], found[3]]))
+        .collect()
+    }
+
+    fn close(a: f64, b: f64) -> bool {
+        (a - b).abs() <= 1e-14 * (a.abs() + b.abs())
+    }
+
+    /// Sweby, SIAM J. Numer. Anal. 21, 995, 1984: at most two of either difference, and nothing at extrema.
+    #[test]
+    fn limiters_are_in_the_region_of_diminishing_variation() {
+        let is_free = |row: &Row| row.name == rows::CENTRAL.name || row.is_of_waves;
+        for row in rows::ALL.iter().filter(|row| !is_free(row)) {
+            for ([a, b], [slope, ..]) in slopes(row) {
+                let least = (2.0 * a.abs()).min(2.0 * b.abs()) * (1.0 + 1e-14);
+                let fits = match a * b > 0.0 {
+                    true => slope * a >= 0.0 && slope.abs() <= least,
+                    false => slope == 0.0,
+                };
+                assert!(fits, "{}: {slope} of {a}, {b}", row.name);
+            }
+        }
+    }
+
+    #[test]
+    fn limiters_keep_lines_and_mirror_images() {
+        for row in rows::ALL {
+            let mut sided = false;
+            for ([a, b], [slope, exchanged, negated, of_line]) in slopes(row) {
+                let name = row.name;
+                assert!(close(of_line, a), "{name}: {of_line} of a line by {a}");
+                assert!(close(negated, -slope), "{name}: {negated} of {a}, {b}");
+                sided |= !close(slope, exchanged);
+            }
+            assert_eq!(sided, row.is_sided || row.is_of_waves, "{}", row.name);
+        }
     }
 }

@@ -11,19 +11,8 @@ use crate::model::{HIGHEST, Relation, Term, TermKind, foreign};
 /// Functions that are expanded into other terms.
 pub(super) const WRITTEN_OUT: &[&str] = &["hyper", "sign"];
 
-/// Names of functions in other languages.
-const SYNONYMS: &[(&str, &str)] = &[
-    ("Laplacian", "lap"),
-    ("divergence", "div"),
-    ("gradient", "grad"),
-    ("laplace", "lap"),
-    ("laplacian", "lap"),
-    ("length", "norm"),
-    ("ln", "log"),
-    ("magnitude", "norm"),
-    ("rot", "curl"),
-    ("sgn", "sign"),
-];
+/// Names that others give to functions without a row.
+const SYNONYMS: &[(&str, &str)] = &[("ln", "log"), ("sgn", "sign")];
 
 impl Terms<'_, '_> {
     pub(super) fn call(&mut self, name: &Name, arguments: &[Ast], span: Span) -> Typed {
@@ -202,6 +191,7 @@ impl Terms<'_, '_> {
             .iter()
             .find(|(other, _)| other == text)
             .map(|(_, name)| *name)
+            .or_else(|| Function::find_synonym(text))
             .or_else(|| nearest(text, own.iter().chain(&user).copied()));
         let message = format!("no function `{text}`");
         let mut diagnostic = Diagnostic::new(Code::UnknownName, name.span, message)

@@ -45,7 +45,8 @@ pub(super) use scheme::SETTINGS;
 /// The names of all functions of the language.
 pub fn functions() -> Vec<&'static str> {
     let written_out = calls::WRITTEN_OUT.iter().copied();
-    crate::catalogue::functions::names()
+    let all = crate::catalogue::Function::all();
+    all.map(|function| function.name())
         .chain(written_out)
         .collect()
 }

@@ -374,7 +374,7 @@ impl Terms<'_, '_> {
         };
         let normal = Term::of(TermKind::Normal, Rank::Vector, span);
         let value = seen_on(side, &flux.value, &self.scope.expansion.lets);
-        let along = TermKind::Call(Function::Dot, vec![normal, value]);
+        let along = TermKind::Call(Function::DOT, vec![normal, value]);
         let base = format!("flux_{}_{}", name.text, side.name());
         let term = self.scope.shared(&base, Term::of(along, rank, span))?;
         Some((term.kind, rank))

@@ -218,7 +218,11 @@ impl<'a> Slopes<'a> {
         };
         match &term.kind {
             TermKind::Derivative { times: 1, of, .. } if self.is_shared(of) => Ok(1),
-            TermKind::Call(Function::Grad, of) if self.is_shared(&of[0]) => Ok(1),
+            TermKind::Call(function, of)
+                if *function == Function::GRAD && self.is_shared(&of[0]) =>
+            {
+                Ok(1)
+            }
             TermKind::Derivative { .. } => Err(Refused::Other(term.span)),
             TermKind::Call(function, _) if function.differentiates() => {
                 Err(Refused::Other(term.span))
@@ -233,17 +237,9 @@ impl<'a> Slopes<'a> {
                 let [_, _, then, otherwise] = &**parts;
                 sum(&[then, otherwise])
             }
-            TermKind::Call(
-                Function::Dot
-                | Function::Cross
-                | Function::Outer
-                | Function::Transpose
-                | Function::Trace
-                | Function::Diagonal
-                | Function::Sym
-                | Function::SymTraceless,
-                parts,
-            ) => product(degrees(&mut parts.iter())?),
+            TermKind::Call(function, parts) if function.is_multilinear() => {
+                product(degrees(&mut parts.iter())?)
+            }
             _ => Err(Refused::Product(term.span)),
         }
     }

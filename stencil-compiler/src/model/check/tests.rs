@@ -69,7 +69,7 @@ fn each_broken_invariant_is_found() {
             "in `let h`: no field 7",
         ),
         (
-            problem(|m| m.lets[1].value.kind = TermKind::Call(Function::Dot, vec![])),
+            problem(|m| m.lets[1].value.kind = TermKind::Call(Function::DOT, vec![])),
             "in `let h`: `dot` takes 2 argument(s), found 0",
         ),
         (
@@ -208,7 +208,7 @@ fn solvers_of_a_model_are_checked() {
         let field = Term::of(TermKind::Field(0), Rank::Scalar, m.equations[0].span);
         let side = TermKind::Side(Side::Below, Box::new(field.clone()));
         let side = Term::of(side, Rank::Scalar, field.span);
-        value(m, TermKind::Call(Function::Grad, vec![side]), Rank::Vector);
+        value(m, TermKind::Call(Function::GRAD, vec![side]), Rank::Vector);
     };
     assert_eq!(problem(&slope), "in `own`: `grad` in a Riemann solver");
     for word in ["below", "above", "normal"] {

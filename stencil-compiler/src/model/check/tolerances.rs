@@ -140,10 +140,7 @@ impl<'a> Tests<'a> {
     /// The tolerance of `abs(step) <= tolerance*value`, if that is less than digits hold.
     fn too_small(&self, left: &'a Term, right: &'a Term) -> Option<f64> {
         let size = self.written_out(left);
-        let is_size = matches!(
-            size.kind,
-            TermKind::Call(Function::Norm | Function::Scalar(Op::Abs), _)
-        );
+        let is_size = matches!(size.kind, TermKind::Call(function, _) if function.is_size());
         let (tolerance, of_value) = self.split(right, limits::DEPTH)?;
         let tolerance = tolerance.abs();
         (is_size && of_value && tolerance < self.epsilon / 2.0).then_some(tolerance)

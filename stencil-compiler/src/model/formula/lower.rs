@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::catalogue::Function;
+use crate::catalogue::functions::{Arguments, Form};
 use crate::expr::{Builder, Expr, Op, Ref};
 use crate::model::parse::number;
 use crate::model::{Relation, Term, TermKind};
@@ -140,99 +141,61 @@ impl Lowering {
     fn call(&mut self, function: Function, arguments: &[Term]) -> Components {
         let all: Option<Vec<Vec<Ref>>> = arguments.iter().map(|a| self.term(a)).collect();
         let all = all?;
-        let first = all.first()?.as_slice();
-        let second = all.get(1).map(Vec::as_slice).unwrap_or_default();
-        let n = match arguments {
-            [a, ..] => extent(first, a.rank.indices()),
-            [] => return None,
+        let n = extent(all.first()?, arguments.first()?.rank.indices());
+        let widths: Vec<usize> = all.iter().map(Vec::len).collect();
+        let forms = function.forms(&Arguments {
+            components: n,
+            dimension: n,
+            widths: &widths,
+            name: "",
+        });
+        self.forms(&forms, &all)
+    }
+
+    fn forms(&mut self, forms: &[Form], all: &[Vec<Ref>]) -> Components {
+        forms.iter().map(|form| self.form(form, all)).collect()
+    }
+
+    /// The operations of a form; `None` for a derivative.
+    fn form(&mut self, form: &Form, all: &[Vec<Ref>]) -> Option<Ref> {
+        let two = |this: &mut Self, op: Op, a: &Form, b: &Form| {
+            let pair = [this.form(a, all)?, this.form(b, all)?];
+            Some(this.op(op, &pair))
         };
-        match function {
-            Function::Dot => self.contract(first, second, n),
-            Function::Cross => (0..3).map(|i| self.crossed(first, second, i)).collect(),
-            Function::Outer => {
-                let pairs = first
-                    .iter()
-                    .flat_map(|a| second.iter().map(move |b| [*a, *b]));
-                Some(pairs.map(|pair| self.op(Op::Mul, &pair)).collect())
+        match form {
+            Form::Of(argument, at) => all.get(*argument)?.get(*at).copied(),
+            Form::Derivative { .. } | Form::Difference { .. } => None,
+            Form::Times(a, b) => two(self, Op::Mul, a, b),
+            Form::Plus(a, b) => two(self, Op::Add, a, b),
+            Form::Minus(a, b) => two(self, Op::Sub, a, b),
+            Form::Half(of) => {
+                let pair = [self.lit(0.5), self.form(of, all)?];
+                Some(self.op(Op::Mul, &pair))
             }
-            Function::Transpose => Some(transposed(first, n)),
-            Function::Diagonal => Some(first.iter().step_by(n + 1).copied().collect()),
-            Function::Trace => Some(vec![self.trace(first, n)?]),
-            Function::Sym => self.symmetric(first, n),
-            Function::SymTraceless => self.traceless(first, n),
-            Function::Norm => {
-                let squares = first.iter().map(|a| [*a, *a]);
-                let squares: Vec<Ref> = squares.map(|pair| self.op(Op::Mul, &pair)).collect();
-                let sum = self.sum(&squares)?;
-                Some(vec![self.op(Op::Sqrt, &[sum])])
+            Form::Over(of, number) => {
+                let pair = [self.form(of, all)?, self.lit(*number as f64)];
+                Some(self.op(Op::Div, &pair))
             }
-            Function::Grad | Function::Div | Function::Lap | Function::Curl | Function::Upwind => {
-                None
+            Form::Sum(_, parts) => {
+                let parts = self.forms(parts, all)?;
+                self.sum(&parts)
             }
-            Function::Scalar(op) => {
-                let arguments: Vec<Ref> = all.iter().filter_map(|a| a.first().copied()).collect();
-                Some(vec![self.op(op, &arguments)])
+            Form::Squares => {
+                let squares = all.first()?.iter().map(|a| self.op(Op::Mul, &[*a, *a]));
+                let squares: Vec<Ref> = squares.collect();
+                self.sum(&squares)
             }
+            Form::Op(op, arguments) => {
+                let arguments = self.forms(arguments, all)?;
+                Some(self.op(*op, &arguments))
+            }
+            Form::Named(_, of) => self.form(of, all),
         }
     }
 
     fn sum(&mut self, terms: &[Ref]) -> Option<Ref> {
-        let (first, rest) = terms.split_first()?;
-        Some(
-            rest.iter()
-                .fold(*first, |sum, term| self.op(Op::Add, &[sum, *term])),
-        )
-    }
-
-    /// Contracts the last index of `a` with the first index of `b`.
-    fn contract(&mut self, a: &[Ref], b: &[Ref], n: usize) -> Components {
-        let (rows, columns) = (a.len() / n, b.len() / n);
-        let mut out = Vec::with_capacity(rows * columns);
-        for i in 0..rows {
-            for j in 0..columns {
-                let products: Vec<Ref> = (0..n)
-                    .map(|k| {
-                        self.builder
-                            .op(Op::Mul, &[a[i * n + k], b[k * columns + j]])
-                    })
-                    .collect();
-                out.push(self.sum(&products)?);
-            }
-        }
-        Some(out)
-    }
-
-    fn crossed(&mut self, a: &[Ref], b: &[Ref], i: usize) -> Option<Ref> {
-        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-        let plus = self.op(Op::Mul, &[*a.get(j)?, *b.get(k)?]);
-        let minus = self.op(Op::Mul, &[*a.get(k)?, *b.get(j)?]);
-        Some(self.op(Op::Sub, &[plus, minus]))
-    }
-
-    fn trace(&mut self, a: &[Ref], n: usize) -> Option<Ref> {
-        let diagonal: Vec<Ref> = a.iter().step_by(n + 1).copied().collect();
-        self.sum(&diagonal)
-    }
-
-    fn symmetric(&mut self, a: &[Ref], n: usize) -> Components {
-        let half = self.lit(0.5);
-        let pairs = a.iter().copied().zip(transposed(a, n));
-        let mean = |(a, b): (Ref, Ref)| {
-            let sum = self.op(Op::Add, &[a, b]);
-            self.op(Op::Mul, &[half, sum])
-        };
-        Some(pairs.map(mean).collect())
-    }
-
-    fn traceless(&mut self, a: &[Ref], n: usize) -> Components {
-        let trace = self.trace(a, n)?;
-        let count = self.lit(n as f64);
-        let share = self.op(Op::Div, &[trace, count]);
-        let mut out = self.symmetric(a, n)?;
-        for entry in out.iter_mut().step_by(n + 1) {
-            *entry = self.op(Op::Sub, &[*entry, share]);
-        }
-        Some(out)
+        let terms = terms.iter().copied();
+        terms.reduce(|sum, term| self.op(Op::Add, &[sum, term]))
     }
 }
 
@@ -242,8 +205,4 @@ fn extent(components: &[Ref], indices: usize) -> usize {
         2 => (1..=3).find(|n| n * n == components.len()).unwrap_or(1),
         _ => components.len(),
     }
-}
-
-fn transposed(a: &[Ref], n: usize) -> Vec<Ref> {
-    (0..a.len()).map(|k| a[(k % n) * n + k / n]).collect()
 }

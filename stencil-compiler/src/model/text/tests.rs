@@ -112,10 +112,10 @@ impl Maker {
     fn special(&mut self, rank: Rank, d: u32) -> TermKind {
         match (rank, self.pick(3)) {
             (Rank::Scalar, 1) => self.pointwise(d),
-            (Rank::Scalar, 2) => TermKind::Call(Function::Norm, vec![self.make(Rank::Vector, d)]),
+            (Rank::Scalar, 2) => TermKind::Call(named("norm"), vec![self.make(Rank::Vector, d)]),
             (rank @ (Rank::Vector | Rank::Tensor), 2) => {
                 let arguments = vec![self.make(Rank::Vector, d), self.make(rank, d)];
-                TermKind::Call(Function::Upwind, arguments)
+                TermKind::Call(named("upwind"), arguments)
             }
             (Rank::Scalar, 0) => TermKind::Pow(self.boxed(rank, d), 3),
             (Rank::Scalar, _) => {
@@ -127,14 +127,18 @@ impl Maker {
             }
             (Rank::Vector, _) => {
                 let arguments = vec![self.make(Rank::Vector, d), self.make(Rank::Tensor, d)];
-                TermKind::Call(Function::Dot, arguments)
+                TermKind::Call(Function::DOT, arguments)
             }
-            (Rank::Tensor, 0) => TermKind::Call(Function::Grad, vec![self.make(Rank::Vector, d)]),
+            (Rank::Tensor, 0) => TermKind::Call(Function::GRAD, vec![self.make(Rank::Vector, d)]),
             (Rank::Tensor, _) => {
                 TermKind::Stack(vec![self.make(Rank::Vector, d), self.make(Rank::Vector, d)])
             }
         }
     }
+}
+
+fn named(function: &str) -> Function {
+    Function::find(function).expect("a function of the language")
 }
 
 fn model(maker: &mut Maker) -> Model {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use stencil_runtime::compiler::algorithm::{Algorithm, Atom, Def, FnId, Role, SumTerm};
-use stencil_runtime::compiler::discretize::weights::{OnFace, beyond_face};
+use stencil_runtime::compiler::catalogue::weights::{OnFace, beyond_face};
 use stencil_runtime::compiler::expr::{Rational, Real};
 
 /// The boundary condition of a face, for one component.

@@ -44,7 +44,7 @@ fn runs(scheme: &str, system: &SystemDef) {
 #[test]
 fn a_gas_has_every_reconstruction_of_all_variables_with_every_solver() {
     let (mut ran, mut refused) = (0, 0);
-    for made in RECONSTRUCTIONS {
+    for made in RECONSTRUCTIONS.iter() {
         for variables in ["conserved", "primitive", "characteristic", "fluxes"] {
             for riemann in SOLVERS {
                 let scheme = format!(
@@ -72,13 +72,14 @@ fn a_gas_has_every_reconstruction_of_all_variables_with_every_solver() {
             }
         }
     }
-    assert_eq!((ran, refused), (12 * (4 * 7 - 3), 12 * (4 + 3)));
+    let n = RECONSTRUCTIONS.len();
+    assert_eq!((ran, refused), (n * (4 * 7 - 3), n * (4 + 3)));
 }
 
 #[test]
 fn a_gas_has_waves_with_every_limiter() {
     let limiters = RECONSTRUCTIONS
-        .into_iter()
+        .iter()
         .filter(|made| made.starts_with("plm"));
     for made in limiters {
         let made = made.replace("plm", "waves");

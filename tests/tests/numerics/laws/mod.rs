@@ -28,23 +28,35 @@ mod viscous;
 mod walls;
 mod waves;
 
+use std::sync::LazyLock;
+
+use stencil_compiler::model::Scheme;
 use stencil_runtime::{Boundary, Definition, Error, Number, Simulation, SystemDef};
 
-/// Reconstructions with a limiter each, as a scheme has them.
-const RECONSTRUCTIONS: [&str; 12] = [
-    "constant",
-    "plm<limiter = central>",
-    "plm<limiter = generalized_minmod, theta = 1.3>",
-    "plm<limiter = hybrid, theta = 1.5>",
-    "plm<limiter = mc>",
-    "plm<limiter = minmod>",
-    "plm<limiter = superbee>",
-    "plm<limiter = van_albada>",
-    "plm<limiter = van_leer>",
-    "ppm",
-    "weno5",
-    "weno_z",
-];
+/// All reconstructions of states with each limiter, as a scheme has them.
+static RECONSTRUCTIONS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
+    let fits = |text: &String| {
+        let set = Scheme::default().with_fluxes("reconstruct", text, &[]);
+        set.is_ok_and(|scheme| !scheme.reconstruct.starts_with("waves"))
+    };
+    let limiters = choices("reconstruct", "plm<limiter = unknown>");
+    let limiters = limiters.iter().flat_map(|name| {
+        ["", ", theta = 1.3"].map(|theta| format!("plm<limiter = {name}{theta}>"))
+    });
+    let all = choices("reconstruct", "none").into_iter();
+    let all = all.filter(|name| name != "plm").chain(limiters);
+    all.filter(fits).map(|text| &*text.leak()).collect()
+});
+
+/// Returns the names that a message lists.
+fn choices(key: &str, text: &str) -> Vec<String> {
+    let error = Scheme::default().with_fluxes(key, text, &[]);
+    let error = error.expect_err("nothing has this name");
+    let notes = error.iter().flat_map(|diagnostic| &diagnostic.notes);
+    let mut lists = notes.filter_map(|(_, note)| note.strip_prefix("choices: "));
+    let names = lists.next().expect("all names").split(", ");
+    names.map(str::to_string).collect()
+}
 
 /// Riemann solvers.
 const SOLVERS: [&str; 8] = [

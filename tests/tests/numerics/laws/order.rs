@@ -37,7 +37,7 @@ fn error(reconstruct: &str, n: usize) -> f64 {
 fn each_reconstruction_has_its_order() {
     let mut wrong = String::new();
     let of_fluxes = ["weno5 in fluxes", "weno_z in fluxes"];
-    for reconstruct in RECONSTRUCTIONS.into_iter().chain(of_fluxes) {
+    for reconstruct in RECONSTRUCTIONS.iter().copied().chain(of_fluxes) {
         let [coarse, fine] = [40, 80].map(|n| error(reconstruct, n));
         let order = (coarse / fine).log2();
         println!("{reconstruct}: {coarse:.3e}, {fine:.3e}, order {order:.2}");

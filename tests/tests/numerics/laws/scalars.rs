@@ -55,7 +55,7 @@ fn waves_steepen_at_the_order_of_each_reconstruction() {
         errors.sum::<f64>() * h
     };
     let lines = solvers().map(|solver| ("plm<limiter = van_leer>", solver));
-    let all = RECONSTRUCTIONS.into_iter().map(|made| (made, "rusanov"));
+    let all = RECONSTRUCTIONS.iter().map(|made| (*made, "rusanov"));
     for (reconstruct, riemann) in lines.chain(all) {
         let [coarse, fine] = [40, 80].map(|n| error(reconstruct, riemann, n));
         let order = (coarse / fine).log2();

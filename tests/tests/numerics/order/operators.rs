@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 
 use stencil_compiler::algorithm::Role;
 use stencil_compiler::algorithm::interp::Oracle;
-use stencil_compiler::discretize::operators::{self, upwind};
+use stencil_compiler::catalogue::operators::{self, upwind};
 use stencil_tests::algorithm_of;
 
 use super::double::{Double, PI, sine};

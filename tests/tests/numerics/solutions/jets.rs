@@ -4,6 +4,7 @@
 use stencil_compiler::catalogue::Function;
 use stencil_compiler::expr::{Op, Rational};
 use stencil_compiler::model::{Model, Relation, Term, TermKind};
+use stencil_tests::written::functions::{self, Piece, Shape};
 
 /// Products of powers of x, y, z up to a degree, and the table of their products.
 #[derive(Debug)]
@@ -196,89 +197,50 @@ impl<'a> Point<'a> {
             }
             TermKind::Call(function, arguments) => {
                 let arguments: Vec<Value> = arguments.iter().map(of).collect();
-                self.call(*function, &arguments)
+                let width = self.model.dimension.pow(term.rank.indices() as u32);
+                self.call(*function, &arguments, width)
             }
             other => panic!("no built-in equation has {other:?}"),
         }
     }
 
-    fn call(&self, function: Function, arguments: &[Value]) -> Value {
+    /// Returns so many components of a function's result.
+    fn call(&self, function: Function, arguments: &[Value], width: usize) -> Value {
         let (space, d) = (self.space, self.model.dimension);
         let a = &arguments[0];
         match function {
-            Function::Grad => self.gradient(a),
-            Function::Div => self.divergence(a),
-            Function::Lap => {
-                let gradient = self.gradient(a);
-                (0..a.len())
-                    .map(|c| {
-                        let terms = (0..d).map(|i| space.derivative(&gradient[i * a.len() + c], i));
-                        total(terms)
-                    })
-                    .collect()
-            }
-            Function::Curl => {
-                let gradient = self.gradient(a);
-                cyclic(|i, j| sum(&gradient[i * d + j], &gradient[j * d + i], -1.0))
-            }
-            Function::Dot => self.dot(a, &arguments[1]),
-            Function::Cross => cyclic(|i, j| {
-                let b = &arguments[1];
-                sum(
-                    &space.product(&a[i], &b[j]),
-                    &space.product(&a[j], &b[i]),
-                    -1.0,
-                )
-            }),
-            Function::Outer => outer(a, &arguments[1], |a, b| space.product(a, b)),
-            Function::Transpose => transposed(a, d),
-            Function::Diagonal => a.iter().step_by(d + 1).cloned().collect(),
-            Function::Trace => vec![self.trace(a)],
-            Function::Sym => symmetric(a, d),
-            Function::SymTraceless => {
-                let mut out = symmetric(a, d);
-                let part = self.trace(a);
-                for i in 0..d {
-                    out[i * d + i] = sum(&out[i * d + i], &part, -1.0 / d as f64);
-                }
-                out
-            }
-            Function::Scalar(Op::Sqrt) => vec![space.power(&a[0], 0.5)],
+            Function::Scalar(Op::Sqrt) => return vec![space.power(&a[0], 0.5)],
             Function::Scalar(Op::Exp) => {
-                vec![space.compose(&a[0], |n| a[0][0].exp() / factorial(n))]
+                return vec![space.compose(&a[0], |n| a[0][0].exp() / factorial(n))];
             }
-            other => panic!("no built-in equation has {other:?}"),
+            _ => {}
         }
-    }
-
-    fn gradient(&self, a: &Value) -> Value {
-        let axes = 0..self.model.dimension;
-        let along = |axis| a.iter().map(move |a| self.space.derivative(a, axis));
-        axes.flat_map(along).collect()
-    }
-
-    fn divergence(&self, a: &Value) -> Value {
-        let d = self.model.dimension;
-        let rest = a.len() / d;
-        let component = |c| total((0..d).map(|i| self.space.derivative(&a[i * rest + c], i)));
-        (0..rest).map(component).collect()
-    }
-
-    fn dot(&self, a: &Value, b: &Value) -> Value {
-        let d = self.model.dimension;
-        let (rows, columns) = (a.len() / d, b.len() / d);
-        let entry = |r: usize, c: usize| {
-            total((0..d).map(|i| self.space.product(&a[r * d + i], &b[i * columns + c])))
+        let shape = Shape {
+            components: d,
+            dimension: d,
+            widths: arguments.iter().map(Vec::len).collect(),
         };
-        (0..rows)
-            .flat_map(|r| (0..columns).map(move |c| (r, c)))
-            .map(|(r, c)| entry(r, c))
-            .collect()
+        let component = |at: usize| {
+            let sum = functions::sum(function, &shape, at);
+            let sum = sum.unwrap_or_else(|| panic!("no built-in equation has {function:?}"));
+            let parts = sum.iter();
+            total(parts.map(|(by, piece)| scaled(&self.piece(piece, arguments), by.to_f64())))
+        };
+        (0..width).map(component).collect()
     }
 
-    fn trace(&self, a: &Value) -> Jet {
-        let d = self.model.dimension;
-        total((0..d).map(|i| a[i * d + i].clone()))
+    fn piece(&self, piece: &Piece, arguments: &[Value]) -> Jet {
+        let space = self.space;
+        match piece {
+            Piece::Of(of, at) => arguments[*of][*at].clone(),
+            Piece::Slope(axis, [of, at]) => space.derivative(&arguments[*of][*at], *axis),
+            Piece::Product([a, i], [b, j]) => space.product(&arguments[*a][*i], &arguments[*b][*j]),
+            Piece::Difference(axes, of) => {
+                let of = self.piece(of, arguments);
+                axes.iter()
+                    .fold(of, |of, axis| space.derivative(&of, *axis))
+            }
+        }
     }
 }
 
@@ -297,16 +259,4 @@ fn total(terms: impl Iterator<Item = Jet>) -> Jet {
     terms
         .reduce(|a, b| sum(&a, &b, 1.0))
         .expect("there is an axis")
-}
-
-fn cyclic(f: impl Fn(usize, usize) -> Jet) -> Value {
-    vec![f(1, 2), f(2, 0), f(0, 1)]
-}
-
-fn transposed(a: &Value, d: usize) -> Value {
-    (0..d * d).map(|i| a[i % d * d + i / d].clone()).collect()
-}
-
-fn symmetric(a: &Value, d: usize) -> Value {
-    pairs(a, &transposed(a, d), |a, b| scaled(&sum(a, b, 1.0), 0.5))
 }

@@ -4,12 +4,13 @@
 mod faces;
 mod squares;
 
+use stencil_compiler::catalogue::{Function, Rank};
 use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::model::{self, Arith, Mixed, Model};
 use stencil_compiler::search::presets;
-use stencil_tests::written::{PERIODIC, Run, within};
+use stencil_tests::written::{self, PERIODIC, Run, within};
 use stencil_tests::{Case, differing, discretized, interpreted, oracle, row_engine};
 
 const STEPS: usize = 2;
@@ -119,14 +120,7 @@ fn systems_of_the_library_are_as_they_are_written() {
 /// Each operator of the language by every order and integrator.
 #[test]
 fn operators_and_integrators_are_as_they_are_written() {
-    let times = [
-        "euler",
-        "ssprk2",
-        "ssprk3",
-        "rk3_williamson",
-        "rk4",
-        "rk4_carpenter_kennedy",
-    ];
+    let times: Vec<&str> = written::integrators().collect();
     let bodies = [
         "field f: scalar; field v: vector; param k: real = 0.3;
          ddt(f) = k*lap(f) + div(f*v) - upwind(v, f) + 1e-3*d3[x](f) - 1e-4*d4[y](f) + t*f;
@@ -138,7 +132,7 @@ fn operators_and_integrators_are_as_they_are_written() {
          ddt(w) = grad(div(w)) - transpose(grad(div(w))) + 1e-7*d7[y](w);",
     ];
     for (i, body) in bodies.into_iter().enumerate() {
-        for (j, time) in times.into_iter().enumerate() {
+        for (j, time) in times.iter().enumerate() {
             let order = [2, 4, 6, 8, 10][(i + j) % 5];
             let text = format!(
                 "pub system S in 3d {{ {body} }} scheme s for S {{ space: central<order = {order}>; time: {time}; }}"
@@ -147,6 +141,45 @@ fn operators_and_integrators_are_as_they_are_written() {
                 let case = Case::new(&discretized(model), cells(3));
                 let worst = engines::<f64>(model, &case, 1);
                 worst.unwrap_or_else(|e| panic!("{time} {order} {:?}: {e}", model.scheme.mixed));
+            }
+        }
+    }
+}
+
+/// Every function by itself, of all fields that it takes: a row of the language is tested by being there.
+#[test]
+fn every_function_is_as_it_is_written() {
+    let fields = [
+        (Rank::Scalar, "f"),
+        (Rank::Vector, "v"),
+        (Rank::Tensor, "s"),
+    ];
+    let rows = Function::all().filter(|function| matches!(function, Function::Row(_)));
+    for function in rows {
+        let mut calls: Vec<Vec<(Rank, &str)>> = vec![Vec::new()];
+        for _ in 0..function.arity() {
+            let more = |call: &Vec<_>| fields.map(|field| [call.clone(), vec![field]].concat());
+            calls = calls.iter().flat_map(more).collect();
+        }
+        for call in calls {
+            let (ranks, names): (Vec<Rank>, Vec<&str>) = call.into_iter().unzip();
+            let Some(made) = function.rank(&ranks) else {
+                continue;
+            };
+            let rate = |(rank, name): (Rank, &str)| match rank == made {
+                true => format!("ddt({name}) = {}({});", function.name(), names.join(", ")),
+                false => format!("ddt({name}) = 0*{name};"),
+            };
+            let text = format!(
+                "pub system S in 3d {{ field f: scalar; field v: vector; field s: tensor; {} }}
+                 scheme s for S {{ space: central<order = 4>; time: euler; }}",
+                fields.map(rate).concat()
+            );
+            let all = forms(&read(&text));
+            for model in [&all[0], &all[5]] {
+                let case = Case::new(&discretized(model), cells(3));
+                let worst = engines::<f64>(model, &case, 1);
+                worst.unwrap_or_else(|e| panic!("{text}: {e}"));
             }
         }
     }

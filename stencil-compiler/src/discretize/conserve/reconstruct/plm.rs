@@ -10,16 +10,23 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn faces(cell: &mut Cell<'_, '_, '_>) -> Result<[Poly; 2]> {
-    let slope = cell.around(0, "slope", Cell::slope)?;
-    let half = cell.algebra.halved(&slope)?;
-    Ok([half.negated(), half])
+    let upper = cell.around(0, "slope", |cell, ahead| cell.slope(ahead, false))?;
+    let lower = match cell.limiter.row.is_sided {
+        false => upper.clone(),
+        true => cell.around(0, "lower_slope", |cell, ahead| cell.slope(ahead, true))?,
+    };
+    let lower = cell.algebra.halved(&lower)?;
+    Ok([lower.negated(), cell.algebra.halved(&upper)?])
 }
 
 impl Cell<'_, '_, '_> {
-    /// The limited slope across the cell at this offset.
-    fn slope(&mut self, ahead: i32) -> Result<Poly> {
+    /// The limited slope of the cell so many ahead, toward its upper face or its lower one.
+    fn slope(&mut self, ahead: i32, lower: bool) -> Result<Poly> {
         let (below, above) = (self.step(ahead - 1)?, self.step(ahead)?);
-        self.limiter
-            .slope(&mut self.algebra, [&below, &above], self.theta)
+        let steps = match lower {
+            true => [&above, &below],
+            false => [&below, &above],
+        };
+        self.limiter.slope(&mut self.algebra, steps, self.theta)
     }
 }

@@ -1,5 +1,6 @@
 //! The examples of the book's page on the language.
 
+use crate::catalogue::{limiters, reconstructions, riemann};
 use crate::discretize::discretize;
 use crate::model::parse::{Dimensions, dimensions, parse_str, parse_str_in};
 use crate::model::text;
@@ -31,7 +32,7 @@ fn the_examples_of_the_book_are_read_and_discretized() {
     }
 }
 
-/// The page lists every function and every integrator.
+/// The page lists every function, integrator, limiter, reconstruction and Riemann solver.
 #[test]
 fn the_book_is_complete() {
     let functions = crate::model::check::functions();
@@ -42,7 +43,15 @@ fn the_book_is_complete() {
             "{name}"
         );
     }
-    for name in crate::model::check::integrators() {
-        assert!(PAGE.contains(&format!("`{name}`")), "{name}");
+    let limiters = limiters::ALL.iter().map(|row| row.name);
+    let reconstructions = reconstructions::ALL.iter().map(|row| row.name);
+    let solvers = riemann::ALL.iter().map(|row| row.name);
+    let names = limiters.chain(reconstructions).chain(solvers);
+    for name in names.chain(crate::model::check::integrators()) {
+        let with_settings = PAGE.contains(&format!("`{name}<"));
+        assert!(
+            with_settings || PAGE.contains(&format!("`{name}`")),
+            "{name}"
+        );
     }
 }

@@ -6,7 +6,7 @@ use cudarc::driver::{
     CudaFunction, CudaSlice, CudaStream, CudaView, DeviceRepr, LaunchConfig, PushKernelArg,
 };
 
-use stencil_compiler::discretize::weights::OnFace;
+use stencil_compiler::catalogue::weights::OnFace;
 
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::kernels::formulas::Formulas;

@@ -1,7 +1,7 @@
 //! The central first derivative.
 
 use super::{Operator, along};
-use crate::discretize::weights;
+use crate::catalogue::weights;
 
 /// Central first derivative of any even order.
 pub const OPERATOR: Operator = Operator {

@@ -1,7 +1,7 @@
 //! Central derivatives of third and higher order along one axis.
 
 use super::{Operator, along};
-use crate::discretize::weights;
+use crate::catalogue::weights;
 
 /// The operator for a derivative taken this many times, 3 to 8; `None` for another.
 pub fn operator(times: u32) -> Option<&'static Operator> {

@@ -1,7 +1,7 @@
 //! Values and differences halfway between cells, along one axis.
 
 use super::{Operator, Stencil};
-use crate::discretize::weights;
+use crate::catalogue::weights;
 
 /// The value at the upper face of a cell.
 pub const VALUE: Operator = Operator {

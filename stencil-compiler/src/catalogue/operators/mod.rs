@@ -1,8 +1,9 @@
 //! Derivative operators as stencils: one file each, listed in [`all`].
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use crate::algorithm::Offset;
+use super::functions::Row;
 use crate::expr::Rational;
 
 pub mod bidiagonal;
@@ -18,6 +19,9 @@ pub fn all() -> impl Iterator<Item = &'static Operator> {
     few.into_iter().chain(higher::OPERATORS)
 }
 
+/// The functions of the language that have an operator of their own, which approximates no derivative by itself.
+pub(crate) const FUNCTIONS: &[&Row] = &[&upwind::FUNCTION];
+
 /// Every operator that leads from cells to faces, or from faces to cells.
 pub fn halfway() -> [&'static Operator; 3] {
     [&staggered::VALUE, &staggered::SLOPE, &staggered::ACROSS]
@@ -26,7 +30,7 @@ pub fn halfway() -> [&'static Operator; 3] {
 /// A linear approximation of one derivative.
 #[derive(Debug)]
 pub struct Operator {
-    /// Its name.
+    /// Its name, with which names of grid functions begin that it makes by itself.
     pub name: &'static str,
     /// Its publication.
     pub source: &'static str,
@@ -36,8 +40,29 @@ pub struct Operator {
     pub stencil: fn(order: u32, axes: &[usize]) -> Stencil,
 }
 
+/// Operators have different names.
+impl Ord for Operator {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.name.cmp(other.name)
+    }
+}
+
+impl PartialOrd for Operator {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Eq for Operator {}
+
+impl PartialEq for Operator {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
 /// Weights on unit spacing; divided by the spacing of an axis as often as it is differentiated.
-pub type Stencil = BTreeMap<Offset, Rational>;
+pub type Stencil = BTreeMap<[i32; 3], Rational>;
 
 /// The stencil with these weights at offsets -r..=r along one axis.
 fn along(axis: usize, weights: Vec<Rational>) -> Stencil {
@@ -81,7 +106,7 @@ mod tests {
                 let axes: Vec<usize> = (0..operator.times.len()).collect();
                 let stencil = (operator.stencil)(order, &axes);
                 let apply = |powers: &[u32]| -> Rational {
-                    let term = |(at, w): (&Offset, &Rational)| {
+                    let term = |(at, w): (&[i32; 3], &Rational)| {
                         let powers = powers
                             .iter()
                             .enumerate()

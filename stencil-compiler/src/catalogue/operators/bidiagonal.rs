@@ -3,7 +3,7 @@
 use num_rational::Ratio;
 
 use super::{Operator, Stencil};
-use crate::discretize::weights;
+use crate::catalogue::weights;
 
 /// The difference of the second derivatives along both diagonals is four times the mixed one.
 pub const OPERATOR: Operator = Operator {

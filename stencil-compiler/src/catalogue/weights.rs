@@ -49,7 +49,7 @@ pub struct BeyondFace {
 /// degree.
 ///
 /// ```
-/// use stencil_compiler::discretize::weights::{OnFace, beyond_face};
+/// use stencil_compiler::catalogue::weights::{OnFace, beyond_face};
 /// use stencil_compiler::expr::Rational;
 /// let number = Rational::from;
 /// // The line through the value on the face and the first cell.

@@ -1,7 +1,7 @@
 //! The compact central second derivative.
 
 use super::{Operator, along};
-use crate::discretize::weights;
+use crate::catalogue::weights;
 
 /// Central second derivative of any even order, on the fewest points.
 pub const OPERATOR: Operator = Operator {
