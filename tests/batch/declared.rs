@@ -1,7 +1,7 @@
 //! The CPU program that the macro compiles has the oracle's bits, on any number of threads.
 
 use stencil_runtime::{Engine, Instructions, Number, SystemDef, ToSystem};
-use stencil_tests::{Case, differing, oracle};
+use stencil_tests::{Case, OrPanic, differing, oracle};
 
 use simulated::simulated;
 
@@ -70,7 +70,7 @@ const CELLS: [usize; 3] = [37, 9, 7];
 const STEPS: u64 = 3;
 
 fn agrees<T: Number>(system: &impl ToSystem) {
-    let definition: SystemDef = system.to_system().unwrap_or_else(|e| panic!("{e}"));
+    let definition: SystemDef = system.to_system().or_panic();
     assert!(definition.is_compiled());
     let algorithm = definition.algorithm();
     let case = Case::new(algorithm, CELLS);
@@ -86,7 +86,7 @@ fn agrees<T: Number>(system: &impl ToSystem) {
             builder.instructions(instructions)
         });
         assert_eq!(
-            differing(&found.unwrap_or_else(|e| panic!("{e}")), &reference),
+            differing(&found.or_panic(), &reference),
             0,
             "{} {} {engine:?} on {threads} threads, {}",
             algorithm.scheme,

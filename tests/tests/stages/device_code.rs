@@ -17,7 +17,7 @@ use stencil_compiler::search::{heuristic, presets};
 use stencil_runtime::SystemDef;
 use stencil_runtime::backend::cuda::nvrtc::{Nvrtc, Resources, parse_resources};
 use stencil_runtime::backend::cuda::{capability, check_needs};
-use stencil_tests::{ELASTIC, ISOTHERMAL_NS, algorithm_of, with_mixed};
+use stencil_tests::{ELASTIC, ISOTHERMAL_NS, OrPanic, algorithm_of, with_mixed};
 
 /// The architecture whose resources are pinned.
 pub(super) const ARCH: &str = "sm_90";
@@ -107,7 +107,7 @@ pub(super) fn systems() -> Vec<(String, Algorithm)> {
         }
     }
     for definition in physics::systems::ALL {
-        let system = SystemDef::new(definition).unwrap_or_else(|e| panic!("{e}"));
+        let system = SystemDef::new(definition).or_panic();
         let label = format!("{}d library", system.model().dimension);
         systems.push((label, system.algorithm().clone()));
     }
@@ -149,7 +149,7 @@ fn jobs() -> Vec<Job> {
 
 pub(super) fn text(mut kernel: Kernel, precision: Precision) -> String {
     kernel.name = "kernel".into();
-    let source = emit::cuda(&kernel, precision).unwrap_or_else(|e| panic!("{e}"));
+    let source = emit::cuda(&kernel, precision).or_panic();
     source.text
 }
 
@@ -249,14 +249,13 @@ fn other_blockings_and_layouts_compile() {
     for algorithm in [ISOTHERMAL_NS, &flat].map(algorithm_of) {
         for precision in [Precision::F32, Precision::F64] {
             for schedule in OTHERS {
-                let schedule = schedule::text::parse(schedule).unwrap_or_else(|e| panic!("{e}"));
-                let compiled = compile(&algorithm, &schedule, &Target::new(precision.bytes()));
-                let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
+                let schedule = schedule::text::parse(schedule).or_panic();
+                let compiled =
+                    compile(&algorithm, &schedule, &Target::new(precision.bytes())).or_panic();
                 // The first substep has no accumulators to read, and the others are alike.
                 for kernel in compiled.kernels.iter().take(2) {
                     for patches in [Patches::One, Patches::Many] {
-                        let source = emit::cuda_over(patches, kernel, precision);
-                        let source = source.unwrap_or_else(|e| panic!("{e}"));
+                        let source = emit::cuda_over(patches, kernel, precision).or_panic();
                         let r = resources(nvrtc, &source.text, ARCH);
                         // Places along three axes take more registers than an address.
                         let has_surfaces = kernel.buffers.iter().any(|b| b.surface);
@@ -316,7 +315,7 @@ fn the_carried_march_keeps_to_its_budget() {
             &carried(&algorithm, tile, points),
             &Target::new(precision.bytes()),
         )
-        .unwrap_or_else(|e| panic!("{e}"));
+        .or_panic();
         for kernel in &compiled.kernels {
             let operations = kernel.operations().cost as u32 / points;
             assert!(
@@ -347,14 +346,13 @@ fn the_carried_march_keeps_to_its_budget() {
 #[test]
 fn factors_ahead_leave_registers_for_eight_fields() {
     let Some(nvrtc) = compiler() else { return };
-    let system = physics::systems::find_in("mhd", 3).unwrap_or_else(|e| panic!("{e}"));
+    let system = physics::systems::find_in("mhd", 3).or_panic();
     let algorithm = system.algorithm();
     let spilled = |precision: Precision, carry: fn(&Algorithm, &mut _), params: &[(&str, u32)]| {
         let mut schedule = Schedule::default();
         carry(algorithm, &mut schedule.placements);
         schedule.kernels = vec![Blocking::new("march", params)];
-        let compiled = compile(algorithm, &schedule, &Target::new(precision.bytes()));
-        let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
+        let compiled = compile(algorithm, &schedule, &Target::new(precision.bytes())).or_panic();
         let r = resources(nvrtc, &text(compiled.kernels[1].clone(), precision), ARCH);
         r.spill_stores + r.spill_loads
     };
@@ -399,8 +397,7 @@ fn marches_of_boxes() -> Vec<(String, Kernel, Precision)> {
                 // The first substep has no accumulators to read, and the others are alike.
                 let wrapped = [loader == 2; 3];
                 let target = Target::new(precision.bytes()).around(wrapped);
-                let compiled = compile(&algorithm, &schedule, &target);
-                let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
+                let compiled = compile(&algorithm, &schedule, &target).or_panic();
                 for kernel in compiled.kernels.into_iter().take(2) {
                     let label = format!(
                         "{} {}d {} {way} by {points}{}",
@@ -425,8 +422,7 @@ fn boxes_compile_where_cards_copy_them() {
         kernel.name = "kernel".into();
         let shared = kernel.shared_bytes();
         let of = |patches| {
-            let source = emit::cuda_over(patches, &kernel, precision);
-            let source = source.unwrap_or_else(|e| panic!("{e}"));
+            let source = emit::cuda_over(patches, &kernel, precision).or_panic();
             assert_eq!(source.needs, (9, 0), "{label}");
             source.text
         };
@@ -454,7 +450,7 @@ fn boxes_compile_where_cards_copy_them() {
 fn older_cards_copy_no_boxes() {
     let Some(nvrtc) = compiler() else { return };
     let (_, kernel, precision) = marches_of_boxes().swap_remove(0);
-    let source = emit::cuda(&kernel, precision).unwrap_or_else(|e| panic!("{e}"));
+    let source = emit::cuda(&kernel, precision).or_panic();
     assert!(nvrtc.compile(&source.text, "kernel", "sm_80").is_err());
     let refused = check_needs(&source, "sm_80")
         .expect_err("it needs boxes")
@@ -463,9 +459,9 @@ fn older_cards_copy_no_boxes() {
     assert!(check_needs(&source, ARCH).is_ok());
     let algorithm = algorithm_of(ISOTHERMAL_NS);
     let (schedule, target) = (carried(&algorithm, [64, 8], 1), Target::new(4));
-    let plain = compile(&algorithm, &schedule, &target).unwrap_or_else(|e| panic!("{e}"));
+    let plain = compile(&algorithm, &schedule, &target).or_panic();
     for kernel in &plain.kernels {
-        let source = emit::cuda(kernel, Precision::F32).unwrap_or_else(|e| panic!("{e}"));
+        let source = emit::cuda(kernel, Precision::F32).or_panic();
         assert_eq!(source.needs, (8, 0));
     }
 }
@@ -481,12 +477,11 @@ fn kernels_over_patches_compile_and_hardly_spill_more() {
     for name in ["direct", "single_pass", "decomposed", "carried"] {
         let preset = presets::find(name).unwrap_or_else(|| panic!("no preset {name}"));
         let schedule = preset.schedule(&algorithm, Precision::F32);
-        let compiled = compile(&algorithm, &schedule, &target).unwrap_or_else(|e| panic!("{e}"));
+        let compiled = compile(&algorithm, &schedule, &target).or_panic();
         // Substeps differ in their factors only.
         for kernel in compiled.kernels.iter().filter(|k| k.name.contains("_2_")) {
             let of = |patches| {
-                let source = emit::cuda_over(patches, kernel, Precision::F32);
-                let source = source.unwrap_or_else(|e| panic!("{e}"));
+                let source = emit::cuda_over(patches, kernel, Precision::F32).or_panic();
                 let r = resources(nvrtc, &source.text, ARCH);
                 r.spill_stores + r.spill_loads
             };

@@ -7,23 +7,22 @@ use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::Kernel;
 use stencil_compiler::schedule::Coefficients;
 use stencil_compiler::search::presets;
-use stencil_tests::{Case, ISOTHERMAL_NS, algorithm_of, oracle};
+use stencil_tests::{Case, ISOTHERMAL_NS, OrPanic, Reference, algorithm_of};
 
 use super::device_code::{ADDRESSES, ARCH, compiler, resources};
-use super::invariance::{ODD, STEPS, agree};
+use super::invariance::{ODD, STEPS};
 
 /// Checks that numbers in the text of a kernel equal the ones that it would be handed.
 fn literals<T: Real>() {
     let algorithm = algorithm_of(ISOTHERMAL_NS);
     let case = Case::new(&algorithm, ODD);
-    let reference = oracle::<T>(&algorithm, &case, STEPS);
+    let reference = Reference::<T>::new(&algorithm, ODD, STEPS);
     for name in ["direct", "carried", "decomposed", "plane"] {
         let preset = presets::find(name).unwrap_or_else(|| panic!("no preset {name}"));
         let schedule = preset
             .schedule(&algorithm, T::PRECISION)
             .with_coefficients(Coefficients::Literal);
-        let compiled = compile(&algorithm, &schedule, &Target::new(T::BYTES))
-            .unwrap_or_else(|e| panic!("{e}"));
+        let compiled = compile(&algorithm, &schedule, &Target::new(T::BYTES)).or_panic();
         let constants = compiled
             .problem
             .constants(T::PRECISION, &case.params, case.spacing);
@@ -39,7 +38,7 @@ fn literals<T: Real>() {
             );
             assert!(usual.uniforms.len() > kernel.uniforms.len() + 10, "{name}");
         }
-        agree(&algorithm, &schedule, &case, STEPS, 5, &reference);
+        reference.agree(&schedule, 5);
     }
 }
 
@@ -61,14 +60,13 @@ fn coefficients_as_literals_compile() {
             let schedule = preset
                 .schedule(&algorithm, precision)
                 .with_coefficients(Coefficients::Literal);
-            let usual = compile(&algorithm, &schedule, &Target::new(precision.bytes()));
-            let usual = usual.unwrap_or_else(|e| panic!("{e}"));
+            let usual = compile(&algorithm, &schedule, &Target::new(precision.bytes())).or_panic();
             let literal = usual.clone().of_run(&constants);
             // Substeps differ in their factors only.
             let last = |compiled: &Compiled| compiled.kernels.last().cloned();
             let spills = |kernel: Option<Kernel>| {
                 let kernel = kernel.unwrap_or_else(|| panic!("no kernel of {name}"));
-                let source = emit::cuda(&kernel, precision).unwrap_or_else(|e| panic!("{e}"));
+                let source = emit::cuda(&kernel, precision).or_panic();
                 let r = resources(nvrtc, &source.text, ARCH);
                 (source.text, r.spill_stores + r.spill_loads)
             };

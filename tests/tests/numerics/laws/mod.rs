@@ -29,6 +29,7 @@ mod walls;
 mod waves;
 
 use stencil_runtime::{Boundary, Definition, Error, Number, Simulation, SystemDef};
+use stencil_tests::{OrPanic, Runs};
 
 /// Reconstructions with a limiter each, as a scheme has them.
 const RECONSTRUCTIONS: [&str; 12] = [
@@ -154,7 +155,7 @@ fn law(text: &str, dimension: usize, reconstruct: &str, riemann: &str) -> System
         "scheme s for {name} {{ reconstruct: {reconstruct}; riemann: {riemann}; time: {time}; }}"
     );
     let text = format!("{}\n{scheme}", with_solver(text, riemann));
-    SystemDef::from_text_in(name, &text, Some(dimension)).unwrap_or_else(|e| panic!("{e}"))
+    SystemDef::from_text_in(name, &text, Some(dimension)).or_panic()
 }
 
 /// Returns a law of the library with a scheme as in [`law`], in place of its own.
@@ -168,8 +169,9 @@ fn of_library(definition: &Definition, reconstruct: &str, riemann: &str) -> Syst
         "scheme s for {name} {{ reconstruct: {reconstruct}; riemann: {riemann}; time: {time}; }}"
     );
     let text = format!("{}\n{scheme}", definition.model);
-    let system = SystemDef::from_text(name, &text).and_then(|system| system.with_scheme("s"));
-    system.unwrap_or_else(|e| panic!("{e}"))
+    SystemDef::from_text(name, &text)
+        .and_then(|system| system.with_scheme("s"))
+        .or_panic()
 }
 
 /// Returns a run on a unit box, periodic or with outflow along x.
@@ -188,7 +190,7 @@ fn started<T: Number>(
         Some(dt) => builder.dt(dt).unchecked_step(true),
         None => builder.cfl(0.4),
     };
-    builder.build().unwrap_or_else(|e| panic!("{e}"))
+    builder.build().or_panic()
 }
 
 /// Returns the mean error of a component at `end`, whose exact value is a function of the speed `(x - 1/2)/t` along x.
@@ -198,14 +200,6 @@ fn error_of_fan<T: Number>(
     end: f64,
     exact: impl Fn(f64) -> f64,
 ) -> Result<f64, Error> {
-    while simulation.t() < end {
-        simulation.step_until(end)?;
-    }
-    let found = simulation.to_f64(component)?;
-    let n = found.len() as f64;
-    let errors = found.iter().enumerate().map(|(i, value)| {
-        let x = (i as f64 + 0.5) / n;
-        (value - exact((x - 0.5) / end)).abs()
-    });
-    Ok(errors.sum::<f64>() / n)
+    simulation.run_until(end, |_, _| ())?;
+    Ok(simulation.error(component, |x, _, _| exact((x - 0.5) / end)))
 }

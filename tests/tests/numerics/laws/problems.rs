@@ -4,11 +4,12 @@ use std::f64::consts::PI;
 
 use physics::systems::IdealGas;
 use stencil_runtime::{Number, Simulation, System, SystemDef};
+use stencil_tests::{OrPanic, Runs};
 
 use crate::solutions::support::{begun, solved};
 
 fn density<T: Number>(simulation: &Simulation<T>) -> ndarray::Array3<f64> {
-    simulation.to_f64("rho").unwrap_or_else(|e| panic!("{e}"))
+    simulation.values("rho")
 }
 
 /// Reconstructions of higher order keep the short waves behind the shock: their error against a run with a finer mesh is
@@ -43,7 +44,7 @@ fn short_waves_behind_a_shock_are_kept_by_higher_order() {
 /// octants, and density stays positive beside the shock.
 #[test]
 fn a_blast_is_its_own_mirror_image() {
-    let system = SystemDef::new(&IdealGas::<3>::DEFINITION).unwrap_or_else(|e| panic!("{e}"));
+    let system = SystemDef::new(&IdealGas::<3>::DEFINITION).or_panic();
     let schemes = system.model().schemes().map(|scheme| &scheme.name);
     let schemes: Vec<&String> = schemes.collect();
     assert!(schemes.len() > 9);
@@ -58,7 +59,7 @@ fn blast_by<T: Number>(scheme: &str) {
     let (_, simulation) = solved::<T>("blast", &["mesh.cells=12", &scheme]);
     let scheme = format!("{scheme}, {}", T::PRECISION.name());
     for (component, name) in ["rho", "m_x", "m_y", "m_z", "E"].iter().enumerate() {
-        let found = simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}"));
+        let found = simulation.values(name);
         assert!(found.iter().any(|v| *v != found[[0, 0, 0]]));
         for axis in 0..3 {
             let mut mirrored = found.view();
@@ -107,11 +108,9 @@ fn a_blast_from_a_point_goes_as_far_as_sedov_says() {
     let (_, mut simulation) = begun::<f64>("sedov", &["mesh.cells=64"]);
     let h = simulation.spacing()[0];
     let middle = [0.25, 1.0].map(|end| {
-        simulation
-            .run_until(end, |_, _| ())
-            .unwrap_or_else(|e| panic!("{e}"));
+        simulation.run_until(end, |_, _| ()).or_panic();
         let fields = ["m_x", "m_y", "E"].map(|name| simulation.to_f64(name));
-        let [mx, my, e] = fields.map(|field| field.unwrap_or_else(|e| panic!("{e}")));
+        let [mx, my, e] = fields.map(|field| field.or_panic());
         let kinetic = (&mx * &mx + &my * &my) / (2.0 * density(&simulation));
         let p = (e - kinetic) * 0.4;
         let middle = p[[0, n / 2, n / 2]];
@@ -181,16 +180,14 @@ fn turbulence_loses_its_energy_to_heat(scheme: &str) {
     let scheme = format!("scheme={scheme}");
     let (_, mut simulation) = begun::<f64>("turbulence", &["mesh.cells=24", "let.k0=2", &scheme]);
     let energies = |s: &mut Simulation<f64>| {
-        let found = s.observe().unwrap_or_else(|e| panic!("{e}"));
+        let found = s.observe().or_panic();
         [found["kinetic_energy"], found["energy"]]
     };
     let (u0, k0, viscosity) = (0.3, 2.0, 0.003);
     let [kinetic, total] = energies(&mut simulation);
     assert!((kinetic / (1.5 * u0 * u0) - 1.0).abs() < 0.01, "{kinetic}");
     let end = 0.2;
-    simulation
-        .run_until(end, |_, _| ())
-        .unwrap_or_else(|e| panic!("{e}"));
+    simulation.run_until(end, |_, _| ()).or_panic();
     let [later, still] = energies(&mut simulation);
     let taken = 3.75 * viscosity * f64::powi(u0 * k0, 2) * end;
     let lost = kinetic - later;
@@ -209,16 +206,14 @@ fn turbulence_loses_its_energy_to_heat(scheme: &str) {
 #[test]
 fn a_wave_floods_an_island_on_both_sides() {
     let (_, mut simulation) = begun::<f64>("island", &["mesh.cells=[60, 120]"]);
-    let depth = |s: &Simulation<f64>| s.to_f64("h").unwrap_or_else(|e| panic!("{e}"));
+    let depth = |s: &Simulation<f64>| s.values("h");
     let volume = |s: &Simulation<f64>| depth(s).sum();
     let (start, before) = (depth(&simulation), volume(&simulation));
     let middle = 12.96 / simulation.spacing()[0];
     // On the side of the wave, and behind the island.
     let mut flooded = [0.0, 0.0];
     for end in [2.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0] {
-        simulation
-            .run_until(end, |_, _| ())
-            .unwrap_or_else(|e| panic!("{e}"));
+        simulation.run_until(end, |_, _| ()).or_panic();
         let h = depth(&simulation);
         let mut mirrored = h.view();
         mirrored.invert_axis(ndarray::Axis(1));

@@ -3,6 +3,7 @@
 
 use stencil_compiler::model::Scheme;
 use stencil_runtime::{Simulation, SystemDef};
+use stencil_tests::{OrPanic, Runs};
 
 use super::{ADVECTION, EULER, RECONSTRUCTIONS, SOLVERS, WATER, law, pairs, started};
 
@@ -29,26 +30,15 @@ fn moving(system: &SystemDef) -> Simulation<f64> {
     let mut simulation = started::<f64>(system, CELLS, false, Some(2e-3));
     let square = |x: f64, y: f64| (x - 0.4).abs() < 0.2 && (y - 0.6).abs() < 0.25;
     let rho = move |x: f64, y: f64| if square(x, y) { 2.0 } else { 1.0 };
-    let set = [
-        simulation.set("rho", |x, y, _| rho(x, y)),
-        simulation.set("m_x", |x, y, _| 0.7 * rho(x, y) * (6.0 * y).sin()),
-        simulation.set("m_y", |x, y, _| -0.3 * rho(x, y) * (6.0 * x).cos()),
-        simulation.set("e", |x, y, _| 2.5 + rho(x, y)),
-    ];
-    set.into_iter()
-        .for_each(|set| set.unwrap_or_else(|e| panic!("{e}")));
+    simulation.fill("rho", |x, y, _| rho(x, y));
+    simulation.fill("m_x", |x, y, _| 0.7 * rho(x, y) * (6.0 * y).sin());
+    simulation.fill("m_y", |x, y, _| -0.3 * rho(x, y) * (6.0 * x).cos());
+    simulation.fill("e", |x, y, _| 2.5 + rho(x, y));
     simulation
 }
 
 fn run(simulation: &mut Simulation<f64>, steps: usize) {
-    for _ in 0..steps {
-        simulation.step().unwrap_or_else(|e| panic!("{e}"));
-    }
-}
-
-fn values(simulation: &Simulation<f64>, name: &str) -> Vec<f64> {
-    let found = simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}"));
-    found.iter().copied().collect()
+    simulation.steps(steps);
 }
 
 const COMPONENTS: [&str; 4] = ["rho", "m_x", "m_y", "e"];
@@ -57,14 +47,14 @@ const COMPONENTS: [&str; 4] = ["rho", "m_x", "m_y", "e"];
 fn what_flows_out_of_a_cell_flows_into_the_next() {
     for (name, system) in gases() {
         let mut simulation = moving(&system);
-        let sums = |s: &Simulation<f64>| COMPONENTS.map(|c| values(s, c).iter().sum::<f64>());
+        let sums = |s: &Simulation<f64>| COMPONENTS.map(|c| s.flat(c).iter().sum::<f64>());
         let before = sums(&simulation);
         run(&mut simulation, 20);
         for (a, b) in before.iter().zip(sums(&simulation)) {
             assert!((a - b).abs() < 1e-11, "{name}: {a} {b}");
         }
         assert!(
-            values(&simulation, "rho").iter().all(|rho| *rho > 0.5),
+            simulation.flat("rho").iter().all(|rho| *rho > 0.5),
             "{name}"
         );
     }
@@ -75,12 +65,11 @@ fn a_uniform_state_keeps_its_bits() {
     for (name, system) in gases() {
         let mut simulation = started::<f64>(&system, CELLS, false, Some(2e-3));
         for (component, value) in COMPONENTS.iter().zip([1.3, 0.4, -0.2, 2.9]) {
-            let set = simulation.set(component, |_, _, _| value);
-            set.unwrap_or_else(|e| panic!("{e}"));
+            simulation.fill(component, |_, _, _| value);
         }
         run(&mut simulation, 5);
         for (component, value) in COMPONENTS.iter().zip([1.3, 0.4, -0.2, 2.9]) {
-            let same = values(&simulation, component).iter().all(|v| *v == value);
+            let same = simulation.flat(component).iter().all(|v| *v == value);
             assert!(same, "{name}: {component}");
         }
     }
@@ -95,17 +84,16 @@ fn mirror_images_have_mirrored_bits() {
             let mut mirrored = moving(&system);
             for (i, component) in COMPONENTS.iter().enumerate() {
                 let sign = if i == axis + 1 { -1.0 } else { 1.0 };
-                let array = straight.to_f64(component).unwrap_or_else(|e| panic!("{e}"));
+                let array = straight.values(component);
                 let flipped = flip(&array, axis).mapv(|v| sign * v);
-                let set = mirrored.set_array(component, flipped.view());
-                set.unwrap_or_else(|e| panic!("{e}"));
+                mirrored.set_array(component, flipped.view()).or_panic();
             }
             run(&mut straight, 6);
             run(&mut mirrored, 6);
             for (i, component) in COMPONENTS.iter().enumerate() {
                 let sign = if i == axis + 1 { -1.0 } else { 1.0 };
-                let found = mirrored.to_f64(component).unwrap_or_else(|e| panic!("{e}"));
-                let array = straight.to_f64(component).unwrap_or_else(|e| panic!("{e}"));
+                let found = mirrored.values(component);
+                let array = straight.values(component);
                 let expected = flip(&array, axis).mapv(|v| sign * v);
                 if found != expected {
                     wrong += &format!("{name}: {component} along axis {axis}\n");
@@ -138,14 +126,13 @@ fn limited_lines_make_no_new_extrema() {
         let system = law(ADVECTION, 1, reconstruct, "hll");
         let n = 40;
         let mut simulation = started::<f64>(&system, [n, 1, 1], false, Some(0.4 / n as f64));
-        let set = simulation.set("q", |x, _, _| {
+        simulation.fill("q", |x, _, _| {
             let step = f64::from(u8::from((x - 0.3).abs() < 0.15));
             step + (1.0 - ((x - 0.7) / 0.15).abs()).max(0.0)
         });
-        set.unwrap_or_else(|e| panic!("{e}"));
-        let before = variation(&values(&simulation, "q"));
+        let before = variation(&simulation.flat("q"));
         run(&mut simulation, 60);
-        let after = variation(&values(&simulation, "q"));
+        let after = variation(&simulation.flat("q"));
         let allowed = match reconstruct {
             "plm<limiter = central>" => before * 1.5,
             "weno5" | "weno_z" => before * 1.01,
@@ -167,10 +154,9 @@ fn the_hybrid_limiter_lies_between_minmod_and_van_leer() {
     let after = |limiter: &str| {
         let system = law(ADVECTION, 1, &format!("plm<limiter = {limiter}>"), "hll");
         let mut simulation = started::<f64>(&system, [40, 1, 1], false, Some(0.01));
-        let set = simulation.set("q", |x, _, _| (6.0 * x).sin().exp());
-        set.unwrap_or_else(|e| panic!("{e}"));
+        simulation.fill("q", |x, _, _| (6.0 * x).sin().exp());
         run(&mut simulation, 20);
-        values(&simulation, "q")
+        simulation.flat("q")
     };
     let apart = |a: &str, b: &str| {
         let (a, b) = (after(a), after(b));
@@ -223,10 +209,9 @@ fn solvers_make_no_new_extrema() {
         let system = law(WATER, 1, "constant", riemann);
         // Waves of neighbouring faces do not meet.
         let mut simulation = started::<f64>(&system, [60, 1, 1], true, Some(3e-3));
-        let set = simulation.set("h", |x, _, _| if x < 0.5 { 3.0 } else { 1.0 });
-        set.unwrap_or_else(|e| panic!("{e}"));
+        simulation.fill("h", |x, _, _| if x < 0.5 { 3.0 } else { 1.0 });
         run(&mut simulation, 25);
-        let [h, m] = ["h", "m_x"].map(|name| values(&simulation, name));
+        let [h, m] = ["h", "m_x"].map(|name| simulation.flat(name));
         let u: Vec<f64> = m.iter().zip(&h).map(|(m, h)| m / h).collect();
         let variation = |all: &[f64]| {
             all.windows(2)

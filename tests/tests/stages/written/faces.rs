@@ -4,7 +4,7 @@ use stencil_compiler::expr::Real;
 use stencil_runtime::{Axis, Boundary, Face, Number, Side, Simulation, SystemDef};
 use stencil_tests::random;
 use stencil_tests::written::{Faces, Ghost, Run, random_faces, within};
-use stencil_tests::{Case, discretized};
+use stencil_tests::{Case, OrPanic, discretized};
 
 use super::{initial, read, run};
 
@@ -24,7 +24,7 @@ fn boundary(ghost: Ghost) -> Boundary {
 
 /// Returns the fields after some steps of a simulation.
 fn simulated<T: Number + Real>(text: &str, case: &Case, faces: &Faces) -> Vec<Vec<T>> {
-    let system = SystemDef::from_text("random", text).unwrap_or_else(|e| panic!("{e}"));
+    let system = SystemDef::from_text("random", text).or_panic();
     let dimension = system.model().dimension;
     let extent = std::array::from_fn(|axis| case.spacing[axis] * case.cells[axis] as f64);
     let mut builder = Simulation::<T>::builder(&system)
@@ -46,8 +46,9 @@ fn simulated<T: Number + Real>(text: &str, case: &Case, faces: &Faces) -> Vec<Ve
         .map(|(_, s)| algorithm.state(s).name.clone())
         .collect();
     for (i, name) in names.iter().enumerate() {
-        let set = simulation.set_array(name, case.array::<T>(i).view());
-        set.unwrap_or_else(|e| panic!("{e}"));
+        simulation
+            .set_array(name, case.array::<T>(i).view())
+            .or_panic();
     }
     let ran = simulation.run(STEPS as u64, |_, _| ());
     ran.unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -57,7 +58,7 @@ fn simulated<T: Number + Real>(text: &str, case: &Case, faces: &Faces) -> Vec<Ve
             .map(|values| values.iter().copied().collect())
     };
     let fields: Result<_, _> = names.iter().map(field).collect();
-    fields.unwrap_or_else(|e| panic!("{e}"))
+    fields.or_panic()
 }
 
 fn check<T: Number + Real>(seed: u64) -> usize {
