@@ -54,7 +54,7 @@ const DEPTH: &str = "STENCIL_TESTS";
 /// The variable that holds the third of all schedules that double precision walks: 0, 1, 2 or `all`.
 const TURN: &str = "STENCIL_TURN";
 
-/// Where deep runs are recorded.
+/// The record of deep runs.
 const RECORD: &str = "docs/measurements/deep.md";
 
 /// Tests counted over all test programs.

@@ -41,10 +41,6 @@ fn river(dimension: usize, settings: &[(&str, &str)], time: &str) -> SystemDef {
     })
 }
 
-fn set<T: Number>(simulation: &mut Simulation<T>, name: &str, of: impl Fn(f64, f64) -> f64 + Sync) {
-    simulation.fill(name, |x, y, _| of(x, y));
-}
-
 /// A bump, and an island.
 fn lake_bed(x: f64, y: f64) -> f64 {
     let hill = |at: f64, height: f64| {
@@ -65,10 +61,8 @@ fn disturbed<T: Number>(system: &SystemDef, island: bool) -> [f64; 2] {
     let surface = if island { 1.0 } else { 2.0 };
     let dt = 0.1 / 60.0 / f64::sqrt(2.0 * G);
     let mut simulation = started::<T>(system, cells, false, Some(dt));
-    set(&mut simulation, "bed", bed);
-    set(&mut simulation, "h", |x, y| {
-        f64::max(surface - bed(x, y), 0.0)
-    });
+    simulation.fill("bed", |x, y, _| bed(x, y));
+    simulation.fill("h", |x, y, _| f64::max(surface - bed(x, y), 0.0));
     let before = simulation.flat("h");
     assert_eq!(before.contains(&0.0), island);
     simulation.run(60, |_, _| ()).or_panic();
@@ -159,7 +153,7 @@ fn a_dam_breaks_over_a_dry_bed() {
             let system = river(1, &[("riemann", riemann)], "ssprk2");
             let mut simulation = started::<f64>(&system, [n, 1, 1], true, None);
             let filled = |x: f64| f64::from(u8::from((x < 0.5) != back));
-            set(&mut simulation, "h", |x, _| filled(x));
+            simulation.fill("h", |x, _, _| filled(x));
             let error = error(&mut simulation, end, |x, _| {
                 depth(if back { 0.5 - x } else { x - 0.5 } / end)
             });
@@ -188,10 +182,8 @@ fn water_swings_in_a_trough() {
     let error = |n: usize| {
         let system = river(1, &[], "ssprk2");
         let mut simulation = started::<f64>(&system, [n, 1, 1], false, None);
-        set(&mut simulation, "bed", |x, _| {
-            deep * ((x - 0.5) / half).powi(2)
-        });
-        set(&mut simulation, "h", |x, _| depth(x, 0.0));
+        simulation.fill("bed", |x, _, _| deep * ((x - 0.5) / half).powi(2));
+        simulation.fill("h", |x, _, _| depth(x, 0.0));
         let before: f64 = simulation.flat("h").iter().sum();
         let error = error(&mut simulation, end, |x, _| depth(x, end));
         let after = simulation.flat("h");
@@ -237,9 +229,9 @@ fn a_steady_flow_over_a_bump_is_of_second_order() {
             extent[axis] = 1.0;
             simulation = simulation.extent(extent).cfl(0.8);
             let mut simulation = simulation.build().or_panic();
-            set(&mut simulation, "bed", |x, y| bed(along(x, y)));
-            set(&mut simulation, "h", |x, y| depth(along(x, y)));
-            set(&mut simulation, name, |_, _| sign * carried);
+            simulation.fill("bed", |x, y, _| bed(along(x, y)));
+            simulation.fill("h", |x, y, _| depth(along(x, y)));
+            simulation.fill(name, |_, _, _| sign * carried);
             error(&mut simulation, 0.2, |x, y| depth(along(x, y)))
         };
         let [coarse, fine] = [40, 80].map(|n| error(n, 1.0));
@@ -263,8 +255,8 @@ fn small_waves_over_a_bump_are_in_proportion() {
         let mut simulation = started::<f64>(&system, [100, 1, 1], false, Some(5e-4));
         let bed = |x: f64| lake_bed(x, 0.45) / 4.0;
         let crest = move |x: f64| size * (-((x - 0.45) / 0.05).powi(2)).exp();
-        set(&mut simulation, "bed", |x, _| bed(x));
-        set(&mut simulation, "h", |x, _| 1.0 - bed(x) + crest(x));
+        simulation.fill("bed", |x, _, _| bed(x));
+        simulation.fill("h", |x, _, _| 1.0 - bed(x) + crest(x));
         simulation.run(150, |_, _| ()).or_panic();
         let depths = simulation.flat("h").into_iter().zip(simulation.flat("bed"));
         depths
@@ -307,10 +299,8 @@ fn floods_have_mirrored_bits_and_keep_their_water() {
                 };
                 let mut simulation = started::<f64>(&system, [32, 16, 1], false, Some(1.5e-3));
                 let high = |x: f64, y: f64| if seen(x, y).0 < 0.2 { 1.5 } else { 0.75 };
-                set(&mut simulation, "bed", bed);
-                set(&mut simulation, "h", |x, y| {
-                    f64::max(high(x, y) - bed(x, y), 0.0)
-                });
+                simulation.fill("bed", |x, y, _| bed(x, y));
+                simulation.fill("h", |x, y, _| f64::max(high(x, y) - bed(x, y), 0.0));
                 let before: f64 = simulation.flat("h").iter().sum();
                 let run = simulation.run(40, |_, _| ());
                 run.unwrap_or_else(|e| panic!("{riemann}, {made}: {e}"));
@@ -355,8 +345,8 @@ fn any_law_is_at_rest_over_given_data() {
         let steps = |extra: f64| {
             let mut simulation = started::<f64>(&system, [50, 1, 1], false, None);
             let hill = |x: f64| lake_bed(x, 0.45);
-            set(&mut simulation, "b", |x, _| hill(x));
-            set(&mut simulation, "q", |x, _| 2.0 - hill(x) + extra * x.sin());
+            simulation.fill("b", |x, _, _| hill(x));
+            simulation.fill("q", |x, _, _| 2.0 - hill(x) + extra * x.sin());
             let before = simulation.flat("q");
             simulation.run(80, |_, _| ()).or_panic();
             let after = simulation.flat("q").into_iter().zip(before);

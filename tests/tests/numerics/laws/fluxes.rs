@@ -37,9 +37,7 @@ fn a_tube_has_no_more_new_extrema_than_with_states() {
         let mut simulation = started::<f64>(&system, [100, 1, 1], true, None);
         simulation.fill("rho", |x, _, _| if x < 0.5 { 1.0 } else { 0.125 });
         simulation.fill("e", |x, _, _| if x < 0.5 { 2.5 } else { 0.25 });
-        while simulation.t() < 0.2 {
-            simulation.step_until(0.2).or_panic();
-        }
+        simulation.run_until(0.2, |_, _| ()).or_panic();
         let rho = simulation.flat("rho");
         let falls = |from: usize, to: usize| {
             let steps = rho[from..to].windows(2);

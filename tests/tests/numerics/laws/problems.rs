@@ -8,10 +8,6 @@ use stencil_tests::{OrPanic, Runs};
 
 use crate::solutions::support::{begun, solved};
 
-fn density<T: Number>(simulation: &Simulation<T>) -> ndarray::Array3<f64> {
-    simulation.values("rho")
-}
-
 /// Reconstructions of higher order keep the short waves behind the shock: their error against a run with a finer mesh is
 /// the smaller. The waves are longer than in the file, so that few cells do.
 #[test]
@@ -21,10 +17,10 @@ fn short_waves_behind_a_shock_are_kept_by_higher_order() {
         let cells = format!("mesh.cells={n}");
         let scheme = format!("scheme='{scheme}'");
         let longer = "let.ahead='1 + 0.2*sin(3*x)'";
-        density(&solved::<f64>("shu_osher", &[&cells, &scheme, longer]).1)
+        let (_, simulation) = solved::<f64>("shu_osher", &[&cells, &scheme, longer]);
+        simulation.flat("rho")
     };
     let reference = density(finer * n, "weno_z_hllc");
-    let reference: Vec<f64> = reference.iter().copied().collect();
     let means: Vec<f64> = reference
         .chunks(finer)
         .map(|part| part.iter().sum::<f64>() / finer as f64)
@@ -69,7 +65,7 @@ fn blast_by<T: Number>(scheme: &str) {
             assert_eq!(mirrored, found, "{scheme}: {name} along axis {axis}");
         }
     }
-    let rho = density(&simulation);
+    let rho = simulation.values("rho");
     let [least, most] = [f64::min, f64::max].map(|of| rho.iter().copied().fold(1.0, of));
     println!("{scheme}: density from {least:.3} to {most:.3}");
     assert!(
@@ -95,7 +91,7 @@ fn outermost(values: impl DoubleEndedIterator<Item = (f64, f64)>, level: f64) ->
 /// Returns the density in a row of cells along x, with the coordinates.
 fn row(simulation: &Simulation<f64>, j: usize) -> Vec<(f64, f64)> {
     let mesh = simulation.mesh();
-    let rho = density(simulation);
+    let rho = simulation.values("rho");
     let cells = (0..mesh.cells[0]).map(|i| (mesh.coordinate(0, i as isize), rho[[0, j, i]]));
     cells.collect()
 }
@@ -111,7 +107,7 @@ fn a_blast_from_a_point_goes_as_far_as_sedov_says() {
         simulation.run_until(end, |_, _| ()).or_panic();
         let fields = ["m_x", "m_y", "E"].map(|name| simulation.to_f64(name));
         let [mx, my, e] = fields.map(|field| field.or_panic());
-        let kinetic = (&mx * &mx + &my * &my) / (2.0 * density(&simulation));
+        let kinetic = (&mx * &mx + &my * &my) / (2.0 * simulation.values("rho"));
         let p = (e - kinetic) * 0.4;
         let middle = p[[0, n / 2, n / 2]];
         // Pressure jumps at the shock, and is nearly the same within half of the way.
@@ -131,7 +127,7 @@ fn a_blast_from_a_point_goes_as_far_as_sedov_says() {
 fn four_states_have_four_shocks() {
     let n = 64;
     let (_, simulation) = solved::<f64>("four_states", &["mesh.cells=64"]);
-    let rho = density(&simulation);
+    let rho = simulation.values("rho");
     let asymmetry = rho
         .indexed_iter()
         .map(|((_, j, i), v)| (v - rho[[0, i, j]]).abs());
@@ -163,7 +159,7 @@ fn a_shock_above_a_ramp_keeps_its_line() {
                 && ahead.into_iter().all(|(_, rho)| (rho - 1.4).abs() < 1e-6)
         );
     }
-    let highest = density(&simulation).iter().copied().fold(0.0, f64::max);
+    let highest = simulation.values("rho").iter().copied().fold(0.0, f64::max);
     assert!(highest > 10.0, "no reflection: {highest}");
 }
 

@@ -231,11 +231,7 @@ fn after_a_cell<T: Number>(
     let filled = |x: f64| ((x * n as f64).round() as usize).is_multiple_of(2);
     simulation.set("q", |x, _, _| if filled(x) { value(x) } else { 0.0 })?;
     simulation.step()?;
-    Ok(values_of(&simulation, "q"))
-}
-
-fn values_of<T: Number>(simulation: &Simulation<T>, name: &str) -> Vec<f64> {
-    simulation.flat(name)
+    Ok(simulation.flat("q"))
 }
 
 fn rounding_is_no_violation<T: Number>() {
@@ -294,7 +290,7 @@ fn bounds_that_are_not_held_are_left_by_rounding() {
         simulation.set("q", |x, _, _| full(x)).unwrap();
         let run = simulation.run(40, |_, _| ());
         assert_eq!(run.is_err(), fails, "{rate}");
-        let values = values_of(&simulation, "q");
+        let values = simulation.flat("q");
         assert!(values.iter().all(|q| (0.0..=1.0).contains(q)), "{rate}");
     }
 }
