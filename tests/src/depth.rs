@@ -52,7 +52,10 @@ pub fn samples(usual: usize) -> usize {
     usual * if *DEPTH == Depth::Deep { 3 } else { 1 }
 }
 
-/// Returns the number of cells along an axis in place of the usual one.
-pub fn cells(usual: usize) -> usize {
-    usual * if *DEPTH == Depth::Deep { 2 } else { 1 }
+/// Returns the number of cells along an axis in place of the usual one; odd numbers stay odd, and one stays one.
+pub fn larger(usual: usize) -> usize {
+    match *DEPTH {
+        Depth::Deep if usual > 1 => 2 * usual + usual % 2,
+        _ => usual,
+    }
 }

@@ -26,7 +26,7 @@ mod rows;
 pub mod shrink;
 pub mod written;
 
-pub use depth::{cells, samples, takes, takes_in_turn};
+pub use depth::{larger, samples, takes, takes_in_turn};
 pub use machine::Machine;
 pub use memory::Layout;
 pub use reference::Reference;
@@ -174,6 +174,11 @@ impl Case {
             dt: 0.02,
             means: Vec::new(),
         }
+    }
+
+    /// Returns the case with another time step.
+    pub fn stepping(self, dt: f64) -> Self {
+        Self { dt, ..self }
     }
 
     /// Returns smooth initial values of a field, different in every component and along every axis.

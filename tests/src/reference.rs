@@ -6,11 +6,11 @@ use stencil_compiler::expr::Real;
 use stencil_compiler::hash::fnv1a;
 use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::schedule::{Schedule, text};
+use stencil_compiler::search::presets;
 use stencil_compiler::search::space::{Draws, Space};
 
 use crate::{
-    Case, OrPanic, differing, interpreted, of_presets, oracle, row_engine, samples, takes,
-    takes_in_turn,
+    Case, OrPanic, differing, interpreted, oracle, row_engine, samples, takes, takes_in_turn,
 };
 
 /// The oracle's fields after some steps of a case.
@@ -113,15 +113,21 @@ impl<'a, T: Real> Reference<'a, T> {
             T::NAME
         );
         let number = fnv1a(name.as_bytes());
-        let (space, mut draws) = (Space::new(algorithm, T::BYTES), Draws::new(number));
-        let sampled = (0..samples(sampled)).filter_map(|_| space.sample(&mut draws));
-        let presets = of_presets(algorithm, T::PRECISION).into_iter();
-        let all = presets.map(|(_, schedule)| schedule).chain(sampled);
-        for (seed, schedule) in all.enumerate() {
-            let is_whole =
-                schedule.fuse == 1 || steps.is_multiple_of(algorithm.steps_of(schedule.fuse));
-            if is_whole && takes((number % 3) as usize + seed) {
+        let first = (number % 3) as usize;
+        // Making schedules takes longer than running them: those of other turns are not made.
+        let presets = presets::ALL.iter().enumerate();
+        let presets = presets.filter(|(at, _)| takes(first + at));
+        let presets = presets.map(|(_, preset)| preset.schedule(algorithm, T::PRECISION));
+        let drawn = (0..samples(sampled)).filter(|at| takes(first + at));
+        let space = Space::new(algorithm, T::BYTES);
+        let drawn =
+            drawn.filter_map(|at| space.sample(&mut Draws::new(number.wrapping_add(at as u64))));
+        let mut known: Vec<Schedule> = Vec::new();
+        for (seed, schedule) in presets.chain(drawn).enumerate() {
+            let is_whole = steps.is_multiple_of(algorithm.steps_of(schedule.fuse));
+            if is_whole && !known.contains(&schedule) {
                 self.agree(&schedule, seed as u64);
+                known.push(schedule);
             }
         }
     }

@@ -26,8 +26,7 @@ fn check(rhs: &str, expected: impl Fn(Vector, Vector, f64) -> f64) {
          scheme s for S {{ space: central<order = 2>; time: euler; }}"
     );
     let algorithm = algorithm_of(&source);
-    let mut case = Case::new(&algorithm, [5, 4, 3]);
-    case.dt = 1.0;
+    let case = Case::new(&algorithm, [5, 4, 3]).stepping(1.0);
     let mut oracle =
         Oracle::<f64>::new(&algorithm, case.cells, &[], case.spacing, case.dt).or_panic();
     let states: Vec<_> = algorithm.states_of(Role::Field).map(|(id, _)| id).collect();
@@ -111,8 +110,7 @@ fn traceless_parts_have_no_trace_in_any_dimension() {
         let algorithm = algorithm_of(&source);
         let cells = [5, 4, 3];
         let cells = std::array::from_fn(|axis| if axis < dimension { cells[axis] } else { 1 });
-        let mut case = Case::new(&algorithm, cells);
-        case.dt = 1.0;
+        let case = Case::new(&algorithm, cells).stepping(1.0);
         let mut oracle =
             Oracle::<f64>::new(&algorithm, case.cells, &[], case.spacing, case.dt).or_panic();
         let states: Vec<_> = algorithm.states_of(Role::Field).map(|(id, _)| id).collect();

@@ -8,7 +8,9 @@ use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::schedule::{Blocking, LaunchKind, Schedule, text};
 use stencil_compiler::search::{self, presets};
-use stencil_tests::{Case, OrPanic, Reference, algorithm_of, differing, interpreted, oracle};
+use stencil_tests::{
+    Case, OrPanic, Reference, algorithm_of, differing, interpreted, larger, oracle,
+};
 
 /// Water over a bed that changes the flow, with a tracer.
 const WATER: &str =
@@ -84,109 +86,36 @@ fn water(dimension: usize, scheme: &str) -> String {
     )
 }
 
-const CASES: [(usize, &str, [usize; 3]); 19] = [
-    (
-        1,
-        "reconstruct: weno_z; riemann: hll; time: ssprk3;",
-        [37, 1, 1],
-    ),
-    (
-        2,
-        "reconstruct: plm<limiter = van_leer> in primitive; riemann: force; time: ssprk2;",
-        [19, 14, 1],
-    ),
-    (
-        2,
-        "reconstruct: weno5; riemann: rusanov; time: euler;",
-        [18, 13, 1],
-    ),
-    (
-        3,
-        "reconstruct: plm<limiter = mc>; riemann: hll; time: euler;",
-        [11, 9, 8],
-    ),
-    (
-        2,
-        "reconstruct: ppm in primitive; riemann: hllc; time: ssprk2;",
-        [17, 12, 1],
-    ),
-    (
-        2,
-        "reconstruct: plm<limiter = minmod> in characteristic; riemann: roe<fix = 0.2>; time: ssprk2;",
-        [16, 13, 1],
-    ),
-    (
-        2,
-        "reconstruct: waves<limiter = mc>; riemann: roe; time: euler;",
-        [17, 11, 1],
-    ),
-    (
-        2,
-        "reconstruct: waves<limiter = none>; riemann: hlle; time: euler;",
-        [13, 11, 1],
-    ),
-    (
-        2,
-        "reconstruct: weno5<eps = 1e-12> in fluxes; riemann: roe<average = cells>; time: euler;",
-        [13, 12, 1],
-    ),
-    (
-        2,
-        "reconstruct: plm<limiter = mc>; riemann: hlle; sweep: dimensional; time: ssprk2;",
-        [15, 11, 1],
-    ),
-    (
-        2,
-        "reconstruct: plm<limiter = mc> in primitive; riemann: between; time: ssprk2;",
-        [16, 11, 1],
-    ),
-    (
-        2,
-        "reconstruct: weno5; riemann: fluxes; sweep: dimensional; time: euler;",
-        [15, 12, 1],
-    ),
-    (
-        2,
-        "reconstruct: plm<limiter = mc> in primitive; riemann: hll; source: strang; time: ssprk2;",
-        [16, 12, 1],
-    ),
-    (
-        2,
-        "reconstruct: ppm in primitive; riemann: force; sweep: dimensional; source: godunov; time: euler;",
-        [14, 13, 1],
-    ),
-    (
-        2,
-        "reconstruct: plm<limiter = mc> in primitive; riemann: hll; sweep: strang; source: strang; time: ssprk2;",
-        [14, 11, 1],
-    ),
-    (
-        3,
-        "reconstruct: waves<limiter = mc>; riemann: roe; sweep: strang; time: euler;",
-        [9, 8, 7],
-    ),
-    (
-        2,
-        "reconstruct: weno5 in fluxes; riemann: roe<fix = 0.2>; time: ssprk2;",
-        [15, 12, 1],
-    ),
-    (
-        3,
-        "reconstruct: weno_z in fluxes; riemann: rusanov; time: euler;",
-        [9, 8, 7],
-    ),
-    (
-        2,
-        "reconstruct: plm<limiter = mc> in fluxes; riemann: hlle; sweep: strang; time: ssprk2;",
-        [14, 11, 1],
-    ),
-];
+/// Numbers of cells along each axis, and a scheme.
+const CASES: &str = "\
+    37: reconstruct: weno_z; riemann: hll; time: ssprk3;
+    19 14: reconstruct: plm<limiter = van_leer> in primitive; riemann: force; time: ssprk2;
+    18 13: reconstruct: weno5; riemann: rusanov; time: euler;
+    11 9 8: reconstruct: plm<limiter = mc>; riemann: hll; time: euler;
+    17 12: reconstruct: ppm in primitive; riemann: hllc; time: ssprk2;
+    16 13: reconstruct: plm<limiter = minmod> in characteristic; riemann: roe<fix = 0.2>; time: ssprk2;
+    17 11: reconstruct: waves<limiter = mc>; riemann: roe; time: euler;
+    13 11: reconstruct: waves<limiter = none>; riemann: hlle; time: euler;
+    13 12: reconstruct: weno5<eps = 1e-12> in fluxes; riemann: roe<average = cells>; time: euler;
+    15 11: reconstruct: plm<limiter = mc>; riemann: hlle; sweep: dimensional; time: ssprk2;
+    16 11: reconstruct: plm<limiter = mc> in primitive; riemann: between; time: ssprk2;
+    15 12: reconstruct: weno5; riemann: fluxes; sweep: dimensional; time: euler;
+    16 12: reconstruct: plm<limiter = mc> in primitive; riemann: hll; source: strang; time: ssprk2;
+    14 13: reconstruct: ppm in primitive; riemann: force; sweep: dimensional; source: godunov; time: euler;
+    14 11: reconstruct: plm<limiter = mc> in primitive; riemann: hll; sweep: strang; source: strang; time: ssprk2;
+    9 8 7: reconstruct: waves<limiter = mc>; riemann: roe; sweep: strang; time: euler;
+    15 12: reconstruct: weno5 in fluxes; riemann: roe<fix = 0.2>; time: ssprk2;
+    9 8 7: reconstruct: weno_z in fluxes; riemann: rusanov; time: euler;
+    14 11: reconstruct: plm<limiter = mc> in fluxes; riemann: hlle; sweep: strang; time: ssprk2;
+";
 
 fn all_stages<T: Real>() {
-    for (dimension, scheme, cells) in CASES {
-        let algorithm = algorithm_of(&water(dimension, scheme));
-        let mut case = Case::new(&algorithm, cells);
-        case.dt = 1e-3;
+    for line in CASES.lines() {
+        let (counts, scheme) = line.split_once(": ").expect("cells and a scheme");
+        let counts: Vec<usize> = counts.split_whitespace().flat_map(str::parse).collect();
+        let cells = std::array::from_fn(|axis| counts.get(axis).copied().unwrap_or(1));
+        let algorithm = algorithm_of(&water(counts.len(), scheme));
+        let case = Case::new(&algorithm, cells.map(larger)).stepping(1e-3);
         Reference::<T>::of(&algorithm, case, STEPS).agree_in_turn(3);
     }
 }
@@ -199,8 +128,7 @@ fn split_steps_have_one_box() {
     let scheme =
         "reconstruct: plm<limiter = mc> in primitive; riemann: hll; source: strang; time: euler;";
     let algorithm = algorithm_of(&water(2, scheme));
-    let mut case = Case::new(&algorithm, [36, 12, 1]);
-    case.dt = 1e-3;
+    let case = Case::new(&algorithm, [36, 12, 1]).stepping(1e-3);
     let schedule = text::parse("schedule kernel march loader=1 tile_x=32 chunk=8").or_panic();
     let compiled = compile(&algorithm, &schedule, &Target::new(4)).or_panic();
     assert!(compiled.kernels.len() == 3);
@@ -304,8 +232,7 @@ fn exact_solver<T: Real>() {
         ),
     ] {
         let algorithm = exact(dimension, scheme);
-        let mut case = Case::new(&algorithm, cells);
-        case.dt = 1e-3;
+        let case = Case::new(&algorithm, cells).stepping(1e-3);
         Reference::<T>::of(&algorithm, case, STEPS).agree_in_turn(3);
     }
 }
@@ -378,8 +305,7 @@ fn a_sum_begins_with_what_was_there_before_queues_move() {
         }
         scheme s for Mean { reconstruct: constant; riemann: own; time: euler; }",
     );
-    let mut case = Case::new(&algorithm, [36, 12, 1]);
-    case.dt = 1e-3;
+    let case = Case::new(&algorithm, [36, 12, 1]).stepping(1e-3);
     let reference = oracle::<f32>(&algorithm, &case, STEPS);
     for column in 0..3 {
         let schedule = format!(

@@ -12,7 +12,7 @@ use stencil_compiler::schedule::{Carry, Coefficients, Placement, strategies, tex
 use stencil_compiler::search::heuristic;
 use stencil_compiler::search::space::{Draws, Space};
 use stencil_tests::{
-    ELASTIC, ISOTHERMAL_NS, OrPanic, Reference, algorithm_of, differing, rename, samples,
+    ELASTIC, ISOTHERMAL_NS, OrPanic, Reference, algorithm_of, differing, larger, rename, samples,
     takes_in_turn, with_mixed,
 };
 
@@ -26,7 +26,7 @@ const MIXED: [&str; 3] = ["bidiagonal", "product", "composed"];
 fn engines_and_presets<T: Real>(source: &str) {
     for mixed in MIXED {
         let algorithm = algorithm_of(&with_mixed(source, mixed));
-        Reference::<T>::new(&algorithm, ODD, STEPS).agree_in_turn(0);
+        Reference::<T>::new(&algorithm, ODD.map(larger), STEPS).agree_in_turn(0);
     }
 }
 
@@ -34,7 +34,8 @@ fn engines_and_presets<T: Real>(source: &str) {
 fn sampled<T: Real>(source: &str, count: usize, seed: u64) {
     for (form, mixed) in MIXED.iter().enumerate() {
         let algorithm = algorithm_of(&with_mixed(source, mixed));
-        let references = [ODD, WHOLE].map(|cells| Reference::<T>::new(&algorithm, cells, STEPS));
+        let references =
+            [ODD, WHOLE].map(|cells| Reference::<T>::new(&algorithm, cells.map(larger), STEPS));
         let space = Space::new(&algorithm, T::BYTES);
         let mut draws = Draws::new(seed + form as u64);
         for number in (form..samples(count)).step_by(MIXED.len()) {

@@ -1,7 +1,7 @@
 //! Systems that use all of the language go through every stage and preset with the oracle's bits.
 
 use stencil_compiler::expr::Real;
-use stencil_tests::{Case, OrPanic, Reference, algorithm_of};
+use stencil_tests::{Case, OrPanic, Reference, algorithm_of, larger};
 
 const SYSTEMS: [(&str, [usize; 3]); 10] = [
     (
@@ -93,8 +93,7 @@ const SYSTEMS: [(&str, [usize; 3]); 10] = [
 
 fn all_stages<T: Real>(source: &str, cells: [usize; 3]) {
     let algorithm = algorithm_of(source);
-    let mut case = Case::new(&algorithm, cells);
-    case.dt = 1e-3;
+    let case = Case::new(&algorithm, cells.map(larger)).stepping(1e-3);
     Reference::<T>::of(&algorithm, case, 2).agree_in_turn(3);
 }
 
