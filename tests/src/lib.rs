@@ -24,12 +24,14 @@ pub mod random;
 mod reference;
 mod rows;
 pub mod shrink;
+mod simulated;
 pub mod written;
 
 pub use depth::{larger, samples, takes, takes_in_turn};
 pub use machine::Machine;
 pub use memory::Layout;
 pub use reference::Reference;
+pub use simulated::{agree_in_all_ways, simulated};
 
 /// Results of which a test needs the value.
 pub trait OrPanic<T> {

@@ -27,12 +27,11 @@ enum Size {
 }
 
 /// All programs of tests in folders `tests`. Unit tests are small.
-const PROGRAMS: [(&str, Size); 18] = [
+const PROGRAMS: [(&str, Size); 16] = [
     ("bench", Size::Small),
     ("commands", Size::Small),
     ("declared", Size::Large),
     ("documented", Size::Large),
-    ("engines", Size::Large),
     ("exports", Size::Small),
     ("formulations", Size::Large),
     ("generated", Size::Large),
@@ -41,7 +40,6 @@ const PROGRAMS: [(&str, Size); 18] = [
     ("numerics", Size::Large),
     ("plot", Size::Small),
     ("problems", Size::Large),
-    ("restarts", Size::Large),
     ("shell", Size::Small),
     ("stages", Size::Small),
     ("ui", Size::Large),
@@ -295,7 +293,7 @@ mod tests {
             let parts: Vec<&str> = path.iter().filter_map(|part| part.to_str()).collect();
             match parts[..] {
                 [_, "tests", name] | [_, "tests", name, "main.rs"] | ["tests", "batch", name]
-                    if !["build.rs", "simulated.rs"].contains(&name) =>
+                    if name != "build.rs" =>
                 {
                     found.insert(name.trim_end_matches(".rs").to_string());
                 }
