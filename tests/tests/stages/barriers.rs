@@ -11,7 +11,8 @@ use stencil_compiler::search::heuristic;
 use stencil_runtime::backend::cuda::capability;
 use stencil_tests::{ISOTHERMAL_NS, OrPanic, algorithm_of, with_mixed};
 
-use super::device_code::{ARCHITECTURES, compiler, resources, text};
+use super::device_code::text;
+use super::nvrtc::{ARCHITECTURES, compiler, resources};
 
 /// Returns kernels that share functions within a substep, and new fields between two.
 fn kernels(precision: Precision, params: &[(&str, u32)]) -> Vec<Kernel> {

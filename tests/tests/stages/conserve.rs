@@ -1,6 +1,7 @@
 //! Conservation laws through all stages: by each reconstruction and each solver, schedules give the oracle's bits.
 
-use super::device_code::{ARCH, compiler, resources, text as device_text};
+use super::device_code::text as device_text;
+use super::nvrtc::{ARCH, compiler, resources};
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::expr::Real;

@@ -9,8 +9,9 @@ use stencil_compiler::schedule::Coefficients;
 use stencil_compiler::search::presets;
 use stencil_tests::{Case, ISOTHERMAL_NS, OrPanic, Reference, algorithm_of};
 
-use super::device_code::{ADDRESSES, ARCH, compiler, resources};
+use super::device_code::ADDRESSES;
 use super::invariance::{ODD, STEPS};
+use super::nvrtc::{ARCH, compiler, resources};
 
 /// Checks that numbers in the text of a kernel equal the ones that it would be handed.
 fn literals<T: Real>() {

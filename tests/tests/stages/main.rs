@@ -18,6 +18,7 @@ mod language;
 mod literals;
 mod marks;
 mod names;
+mod nvrtc;
 mod passes;
 mod patches;
 mod pointwise;

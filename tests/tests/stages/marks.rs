@@ -8,7 +8,7 @@ use stencil_compiler::expr::real::Precision;
 use stencil_compiler::search::{heuristic, presets};
 use stencil_tests::{ISOTHERMAL_NS, OrPanic, algorithm_of};
 
-use super::device_code::{ARCH, compiler};
+use super::nvrtc::{ARCH, compiler};
 
 /// Returns the sections of machine code that hold instructions: names and contents.
 fn instructions(cubin: &[u8]) -> Vec<(String, Vec<u8>)> {

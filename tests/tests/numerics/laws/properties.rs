@@ -1,14 +1,16 @@
 //! Properties of every solver and every reconstruction: states and sums are kept, no new extrema, mirror images to the
 //! bit.
 
+use std::sync::LazyLock;
+
 use stencil_compiler::model::Scheme;
 use stencil_runtime::{Simulation, SystemDef};
 use stencil_tests::{OrPanic, Runs};
 
 use super::{ADVECTION, EULER, RECONSTRUCTIONS, SOLVERS, WATER, law, pairs, started};
 
-/// Returns a gas in 2d with all pairs, and with all sweeps.
-fn gases() -> Vec<(String, SystemDef)> {
+/// A gas in 2d with all pairs, and with all sweeps.
+static GASES: LazyLock<Vec<(String, SystemDef)>> = LazyLock::new(|| {
     let swept = ["dimensional", "strang"].into_iter().flat_map(|sweep| {
         [
             ("plm<limiter = mc> in primitive", "hllc"),
@@ -17,11 +19,10 @@ fn gases() -> Vec<(String, SystemDef)> {
         .map(|(made, riemann)| (made.to_string(), format!("{riemann}; sweep: {sweep}")))
     });
     let pairs = pairs().into_iter().map(|(r, s)| (r, s.to_string()));
-    pairs
-        .chain(swept)
-        .map(|(r, s)| (format!("{s}, {r}"), law(EULER, 2, &r, &s)))
+    let all = pairs.chain(swept);
+    all.map(|(r, s)| (format!("{s}, {r}"), law(EULER, 2, &r, &s)))
         .collect()
-}
+});
 
 const CELLS: [usize; 3] = [18, 14, 1];
 
@@ -41,8 +42,8 @@ const COMPONENTS: [&str; 4] = ["rho", "m_x", "m_y", "e"];
 
 #[test]
 fn what_flows_out_of_a_cell_flows_into_the_next() {
-    for (name, system) in gases() {
-        let mut simulation = moving(&system);
+    for (name, system) in GASES.iter() {
+        let mut simulation = moving(system);
         let sums = |s: &Simulation<f64>| COMPONENTS.map(|c| s.flat(c).iter().sum::<f64>());
         let before = sums(&simulation);
         simulation.steps(20);
@@ -58,8 +59,8 @@ fn what_flows_out_of_a_cell_flows_into_the_next() {
 
 #[test]
 fn a_uniform_state_keeps_its_bits() {
-    for (name, system) in gases() {
-        let mut simulation = started::<f64>(&system, CELLS, false, Some(2e-3));
+    for (name, system) in GASES.iter() {
+        let mut simulation = started::<f64>(system, CELLS, false, Some(2e-3));
         for (component, value) in COMPONENTS.iter().zip([1.3, 0.4, -0.2, 2.9]) {
             simulation.fill(component, |_, _, _| value);
         }
@@ -74,10 +75,10 @@ fn a_uniform_state_keeps_its_bits() {
 #[test]
 fn mirror_images_have_mirrored_bits() {
     let mut wrong = String::new();
-    for (name, system) in gases() {
+    for (name, system) in GASES.iter() {
         for axis in 0..2 {
-            let mut straight = moving(&system);
-            let mut mirrored = moving(&system);
+            let mut straight = moving(system);
+            let mut mirrored = moving(system);
             for (i, component) in COMPONENTS.iter().enumerate() {
                 let sign = if i == axis + 1 { -1.0 } else { 1.0 };
                 let array = straight.values(component);
