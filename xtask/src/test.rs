@@ -314,6 +314,36 @@ mod tests {
         }
     }
 
+    /// Else the tests of one package compile again what the tests of all compiled: add the dependency that turns a feature on
+    /// to the package, for tests alone.
+    #[test]
+    fn tests_of_one_package_have_the_features_of_all() {
+        let features = |chosen: &[&str]| -> std::collections::BTreeSet<String> {
+            let output = Command::new(cargo())
+                .args(["tree", "--offline", "--prefix=none", "--format={p} {f}"])
+                .args(chosen)
+                .current_dir(env!("CARGO_MANIFEST_DIR"))
+                .output()
+                .expect("cargo");
+            let text = String::from_utf8_lossy(&output.stdout);
+            let lines = text.lines().map(|line| line.replace(" (*)", ""));
+            lines.filter(|line| !line.is_empty()).collect()
+        };
+        let all = features(&["--workspace"]);
+        assert!(all.len() > 50);
+        for package in [
+            "physics",
+            "stencil-cli",
+            "stencil-report",
+            "stencil-runtime",
+            "stencil-tests",
+        ] {
+            let own = features(&["-p", package]);
+            let apart: Vec<&String> = own.difference(&all).collect();
+            assert!(!own.is_empty() && apart.is_empty(), "{package}: {apart:#?}");
+        }
+    }
+
     #[test]
     fn a_failed_stage_is_named() {
         assert_eq!(
