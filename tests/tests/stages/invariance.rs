@@ -302,7 +302,8 @@ fn other_layouts_have_the_same_bits() {
     fn all<T: Real>(source: &str, cells: [usize; 3], schedules: &[&str]) {
         let algorithm = algorithm_of(source);
         let reference = Reference::<T>::new(&algorithm, cells, STEPS);
-        for (seed, schedule) in schedules.iter().enumerate() {
+        let all = schedules.iter().enumerate();
+        for (seed, schedule) in all.filter(|(seed, _)| takes_in_turn::<T>(*seed)) {
             for layout in ["aos", "surface"] {
                 reference.agree_by(&format!("schedule layout {layout} {schedule}"), seed as u64);
             }
@@ -335,7 +336,8 @@ fn other_layouts_have_the_same_bits() {
 fn staged<T: Real>(source: &str, cells: [usize; 3], placements: &str, blockings: &[&str]) {
     let algorithm = algorithm_of(source);
     let reference = Reference::<T>::new(&algorithm, cells, STEPS);
-    for (seed, blocking) in blockings.iter().enumerate() {
+    let all = blockings.iter().enumerate();
+    for (seed, blocking) in all.filter(|(seed, _)| takes_in_turn::<T>(*seed)) {
         let schedule = format!("schedule {placements} kernel march {blocking}");
         reference.agree_by(&schedule, seed as u64);
     }
