@@ -137,7 +137,7 @@ fn compiled<'a>(nvrtc: &Nvrtc, jobs: &'a [Job]) -> BTreeMap<(&'static str, &'a s
 /// Compares lines with a file; `UPDATE_SNAPSHOTS=1 cargo test -p stencil-tests --test stages device_code` writes the
 /// pins anew. Pinned lines of other turns are not compared, nor are counts of all lines without them.
 fn pinned(file: &str, lines: &[String], others: &[[String; 2]]) {
-    let found = lines.join("\n") + "\n";
+    let found: String = lines.iter().map(|line| format!("{line}\n")).collect();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("snapshots");
     let path = path.join(file);
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {

@@ -7,8 +7,9 @@ use stencil_compiler::emit;
 use stencil_compiler::expr::Real;
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::schedule::LaunchKind;
-use stencil_runtime::backend::cuda::nvrtc::Nvrtc;
 use stencil_tests::{OrPanic, Reference, of_presets};
+
+use super::nvrtc::{ARCH, compiler, resources};
 
 /// Every function and select, of rows and of numbers; values stay between -2 and 2.
 const ALL: &str = r#"
@@ -111,17 +112,8 @@ fn a_source_defines_each_function_once_and_only_those_it_calls() {
 
 #[test]
 fn sources_compile_without_a_device() {
-    let nvrtc = match Nvrtc::shared() {
-        Ok(nvrtc) => nvrtc,
-        Err(e) => {
-            eprintln!("skipped, for want of NVRTC: {e}\n`cargo xtask nvrtc` fetches it");
-            return;
-        }
-    };
+    let Some(nvrtc) = compiler() else { return };
     for (_, source) in sources() {
-        let compiled = nvrtc
-            .compile(&source.text, &source.name, "sm_90")
-            .unwrap_or_else(|e| panic!("{e}\n{}", source.text));
-        assert!(!compiled.cubin.is_empty());
+        resources(nvrtc, &source.text, ARCH);
     }
 }

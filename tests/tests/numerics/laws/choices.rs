@@ -42,8 +42,9 @@ fn a_gas_has_every_reconstruction_of_all_variables_with_every_solver() {
     for made in RECONSTRUCTIONS {
         for variables in ["conserved", "primitive", "characteristic", "fluxes"] {
             for riemann in SOLVERS {
-                let scheme =
-                    format!("reconstruct: {made} in {variables}; riemann: {riemann}; time: ssprk3;");
+                let scheme = format!(
+                    "reconstruct: {made} in {variables}; riemann: {riemann}; time: ssprk3;"
+                );
                 // A system has the solvers that it declares, and a state between has no reconstructed fluxes.
                 let code = match (variables, riemann) {
                     (_, "exact") => Some("P0313"),
