@@ -99,7 +99,10 @@ pub(crate) fn run(workspace: &Workspace, depth: Depth) -> Result<(), String> {
     let mut counts = Counts::default();
     let tested = stage("test", || test(root, (&folder, depth, &turn), &mut counts));
     let finished = tested.and_then(|()| match depth {
-        Depth::Fast => Ok(println!("\nleft out: {}", left_out())),
+        Depth::Fast => {
+            println!("\nleft out: {}", left_out());
+            Ok(())
+        }
         _ => stage("documentation", || {
             check(root, &documentation, &[("RUSTDOCFLAGS", "-Dwarnings")])
         }),
