@@ -46,6 +46,14 @@ const PROGRAMS: [(&str, Size); 16] = [
     ("whole", Size::Large),
 ];
 
+/// Tests of small programs that `--fast` leaves out.
+const LONG: [&str; 4] = [
+    "conservation_laws_have_the_same_bits",
+    "every_kernel_compiles_and_its_resources_are_pinned",
+    "repaired_fluxes_have_the_same_bits",
+    "the_exact_solver_has_the_same_bits",
+];
+
 /// The variable by which tests learn the depth: `fast`, `deep`, or none.
 const DEPTH: &str = "STENCIL_TESTS";
 
@@ -67,8 +75,9 @@ pub(crate) fn left_out() -> String {
     let large = PROGRAMS.iter().filter(|(_, size)| *size == Size::Large);
     let names: Vec<&str> = large.map(|(name, _)| *name).collect();
     format!(
-        "clippy, documentation, examples and the programs {}",
-        names.join(", ")
+        "clippy, documentation, examples, the programs {}, and the tests {}",
+        names.join(", "),
+        LONG.join(", ")
     )
 }
 
@@ -191,7 +200,9 @@ fn chosen(depth: Depth) -> Vec<&'static str> {
     }
     let small = PROGRAMS.iter().filter(|(_, size)| *size == Size::Small);
     let programs = small.flat_map(|(name, _)| ["--test", name]);
-    ["--lib", "--bins"].into_iter().chain(programs).collect()
+    let skipped = LONG.iter().flat_map(|name| ["--skip", name]);
+    let programs = ["--lib", "--bins"].into_iter().chain(programs);
+    programs.chain(["--"]).chain(skipped).collect()
 }
 
 /// Runs the tests of a depth and a turn, passing their output through while counting.
