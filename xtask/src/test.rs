@@ -47,9 +47,12 @@ const PROGRAMS: [(&str, Size); 16] = [
 ];
 
 /// Tests of small programs that `--fast` leaves out.
-const LONG: [&str; 4] = [
+const LONG: [&str; 7] = [
+    "all_of_the_language_has_the_same_bits",
     "conservation_laws_have_the_same_bits",
     "every_kernel_compiles_and_its_resources_are_pinned",
+    "faults::",
+    "presets_are_legal_on_meshes_with_walls",
     "repaired_fluxes_have_the_same_bits",
     "the_exact_solver_has_the_same_bits",
 ];
