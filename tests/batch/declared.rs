@@ -1,12 +1,7 @@
 //! The CPU program that the macro compiles has the oracle's bits, on any number of threads.
 
-use stencil_runtime::{Engine, Instructions, Number, SystemDef, ToSystem};
-use stencil_tests::{Case, differing, oracle};
-
-use simulated::simulated;
-
-#[path = "simulated.rs"]
-mod simulated;
+use stencil_runtime::{Number, ToSystem};
+use stencil_tests::{OrPanic, agree_in_all_ways};
 
 /// Declares a system three times, once for each form of mixed derivatives, and compiles it.
 macro_rules! in_all_forms {
@@ -77,34 +72,10 @@ stencil_runtime::pde! {
     scheme central4 for States { space: central<order = 4>; mixed: product; time: rk3_williamson<storage = states>; }
 }
 
-const CELLS: [usize; 3] = [37, 9, 7];
-const STEPS: u64 = 3;
-
 fn agrees<T: Number>(system: &impl ToSystem) {
-    let definition: SystemDef = system.to_system().unwrap_or_else(|e| panic!("{e}"));
-    assert!(definition.is_compiled());
-    let algorithm = definition.algorithm();
-    let case = Case::new(algorithm, CELLS);
-    let reference = oracle::<T>(algorithm, &case, STEPS as usize);
-    let best = Instructions::best();
-    let compiled = [1, 7].map(|threads| (Engine::Compiled, best, threads));
-    let others = Instructions::available().into_iter();
-    let others = others.map(|instructions| (Engine::Compiled, instructions, 2));
-    let rows = [(Engine::Rows, best, 2)];
-    for (engine, instructions, threads) in compiled.into_iter().chain(others).chain(rows) {
-        let found = simulated::<T>(&definition, &case, STEPS, |builder| {
-            let builder = builder.engine(engine).threads(threads);
-            builder.instructions(instructions)
-        });
-        assert_eq!(
-            differing(&found.unwrap_or_else(|e| panic!("{e}")), &reference),
-            0,
-            "{} {} {engine:?} on {threads} threads, {}",
-            algorithm.scheme,
-            T::NAME,
-            instructions.name()
-        );
-    }
+    let system = system.to_system().or_panic();
+    assert!(system.is_compiled());
+    agree_in_all_ways::<T>(&system, [37, 9, 7], &[]);
 }
 
 #[test]

@@ -5,12 +5,7 @@
 
 use stencil_compiler::algorithm::Algorithm;
 use stencil_runtime::{Engine, Instructions, Number, SystemDef};
-use stencil_tests::{Case, differing, oracle, random};
-
-use simulated::simulated;
-
-#[path = "simulated.rs"]
-mod simulated;
+use stencil_tests::{Case, differing, oracle, random, simulated};
 
 // Lints are not for generated code.
 #[cfg(not(clippy))]

@@ -1,6 +1,8 @@
 //! Helpers of the tests across stages: systems as text, and a machine that walks a plan on the
 //! kernel interpreter.
 
+use std::fmt::Display;
+
 use ndarray::Array3;
 use stencil_compiler::algorithm::interp::Oracle;
 use stencil_compiler::algorithm::{Algorithm, Role, StateId};
@@ -11,18 +13,85 @@ use stencil_compiler::kernel::interp::{Fault, Shadow};
 use stencil_compiler::schedule::Schedule;
 use stencil_compiler::search::presets;
 use stencil_compiler::{discretize, model};
+use stencil_runtime::{Number, Simulation};
 
+mod depth;
 pub mod fuzz;
 pub mod laws;
 mod machine;
 mod memory;
 pub mod random;
+mod reference;
 mod rows;
 pub mod shrink;
+mod simulated;
 pub mod written;
 
+pub use depth::{larger, samples, takes, takes_in_turn};
 pub use machine::Machine;
 pub use memory::Layout;
+pub use reference::Reference;
+pub use simulated::{agree_in_all_ways, simulated};
+
+/// Results of which a test needs the value.
+pub trait OrPanic<T> {
+    /// Returns the value.
+    ///
+    /// # Panics
+    /// With the message of the error.
+    fn or_panic(self) -> T;
+}
+
+impl<T, E: Display> OrPanic<T> for Result<T, E> {
+    #[track_caller]
+    fn or_panic(self) -> T {
+        self.unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+/// Runs of which each step succeeds.
+pub trait Runs {
+    /// Sets a component from a function of the point.
+    fn fill(&mut self, name: &str, value: impl Fn(f64, f64, f64) -> f64 + Sync);
+
+    /// Returns the values of a component, `[z, y, x]`.
+    fn values(&self, name: &str) -> Array3<f64>;
+
+    /// Returns them one after the other.
+    fn flat(&self, name: &str) -> Vec<f64>;
+
+    /// Does some time steps.
+    fn steps(&mut self, count: usize);
+
+    /// Returns the mean error of a component, whose exact values are a function of the centre of each cell.
+    fn error(&self, name: &str, exact: impl Fn(f64, f64, f64) -> f64) -> f64;
+}
+
+impl<T: Number> Runs for Simulation<T> {
+    fn fill(&mut self, name: &str, value: impl Fn(f64, f64, f64) -> f64 + Sync) {
+        self.set(name, value).or_panic();
+    }
+
+    fn values(&self, name: &str) -> Array3<f64> {
+        self.to_f64(name).or_panic()
+    }
+
+    fn flat(&self, name: &str) -> Vec<f64> {
+        self.values(name).into_iter().collect()
+    }
+
+    fn steps(&mut self, count: usize) {
+        self.run(count as u64, |_, _| ()).or_panic();
+    }
+
+    fn error(&self, name: &str, exact: impl Fn(f64, f64, f64) -> f64) -> f64 {
+        let (values, mesh) = (self.values(name), self.mesh());
+        let at = |axis: usize, cell: usize| mesh.coordinate(axis, cell as isize);
+        let cells = values.indexed_iter();
+        let errors = cells.map(|((z, y, x), v)| (v - exact(at(0, x), at(1, y), at(2, z))).abs());
+        errors.sum::<f64>() / values.len() as f64
+    }
+}
 
 /// Isothermal Navier-Stokes in vector notation.
 pub const ISOTHERMAL_NS: &str = include_str!("../systems/isothermal_ns.pde");
@@ -39,8 +108,8 @@ pub fn algorithm_of(source: &str) -> Algorithm {
 
 /// Returns the algorithm of a model.
 pub fn discretized(model: &model::Model) -> Algorithm {
-    let algorithm = discretize::discretize(model).unwrap_or_else(|e| panic!("{e}"));
-    algorithm.check().unwrap_or_else(|e| panic!("{e}"));
+    let algorithm = discretize::discretize(model).or_panic();
+    algorithm.check().or_panic();
     algorithm
 }
 
@@ -109,6 +178,11 @@ impl Case {
         }
     }
 
+    /// Returns the case with another time step.
+    pub fn stepping(self, dt: f64) -> Self {
+        Self { dt, ..self }
+    }
+
     /// Returns smooth initial values of a field, different in every component and along every axis.
     pub fn initial<T: Real>(&self, component: usize) -> Vec<T> {
         let [nx, ny, nz] = self.cells;
@@ -161,8 +235,8 @@ impl Case {
 
 /// Returns the interior values of all fields after some steps, by the oracle.
 pub fn oracle<T: Real>(algorithm: &Algorithm, case: &Case, steps: usize) -> Vec<Vec<T>> {
-    let mut oracle = Oracle::<T>::new(algorithm, case.cells, &case.params, case.spacing, case.dt)
-        .unwrap_or_else(|e| panic!("{e}"));
+    let mut oracle =
+        Oracle::<T>::new(algorithm, case.cells, &case.params, case.spacing, case.dt).or_panic();
     for (i, state) in case.set_states(algorithm) {
         oracle.set(state, &case.initial::<T>(i));
     }

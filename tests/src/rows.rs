@@ -1,6 +1,7 @@
 //! Drives the row engine over one periodic box, with plain padded arrays.
 
 use super::{Case, each};
+use crate::OrPanic;
 use stencil_compiler::algorithm::rows::{Layout, RowProgram};
 use stencil_compiler::algorithm::{Algorithm, Def, FnId, Role, StateId};
 use stencil_compiler::expr::Real;
@@ -20,7 +21,7 @@ pub(super) struct Rows<'a, T> {
 impl<'a, T: Real> Rows<'a, T> {
     pub(super) fn new(algorithm: &'a Algorithm, case: &Case) -> Self {
         let programs: Vec<RowProgram> = (0..algorithm.substeps.len())
-            .map(|s| RowProgram::new(algorithm, s).unwrap_or_else(|e| panic!("{e}")))
+            .map(|s| RowProgram::new(algorithm, s).or_panic())
             .collect();
         let mut halo = [0; 3];
         for program in &programs {

@@ -9,6 +9,7 @@ mod workspace;
 use std::path::Path;
 use std::process::ExitCode;
 
+use test::Depth;
 use workspace::Workspace;
 
 const HELP: &str = "\
@@ -17,7 +18,11 @@ Development tasks.
 Usage: cargo xtask <task>
 
 Tasks:
-  test    format, tidy, clippy, NVRTC, all tests, documentation; stops at the first failure
+  test    format, tidy, clippy, NVRTC, all tests, documentation; stops at the first failure. Double precision walks a third of the
+          schedules, another with each commit, or the one that STENCIL_TURN sets (0, 1, 2, all).
+          `test --fast` is the inner loop: each walk takes some of its cases, and much is left out (below);
+          `test --deep` walks all schedules in both precisions, with more samples and larger meshes, and records the run in
+          docs/measurements/deep.md
   tidy    checks the rules of ARCHITECTURE.md that the compiler cannot
   mutate  compiles the tests with all faults of xtask/faults.txt in them and runs the tests nearest to each with that one alone;
           with words, those whose line holds one of them; `mutate --build` stops before it runs anything, `mutate --run FOLDER`
@@ -29,7 +34,9 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let run = || match arguments[..] {
-        ["test"] => test::run(&Workspace::find()?),
+        ["test"] => test::run(&Workspace::find()?, Depth::Usual),
+        ["test", "--fast"] => test::run(&Workspace::find()?, Depth::Fast),
+        ["test", "--deep"] => test::run(&Workspace::find()?, Depth::Deep),
         ["tidy"] => tidy::run(&Workspace::find()?),
         ["nvrtc"] => {
             nvrtc::fetch(&Workspace::find()?).map(|folder| println!("{}", folder.display()))
@@ -43,7 +50,7 @@ fn main() -> ExitCode {
             mutate::build(&Workspace::find()?, words).and_then(|folder| mutate::run(&folder))
         }
         ["help" | "--help" | "-h"] => {
-            print!("{HELP}");
+            println!("{HELP}\n`test --fast` leaves out {}.", test::left_out());
             Ok(())
         }
         [] => Err(format!("which task?\n\n{HELP}")),

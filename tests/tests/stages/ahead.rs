@@ -12,9 +12,12 @@ use stencil_compiler::kernel::{Kernel, Stmt};
 use stencil_compiler::schedule::{Carry, Placement, Schedule, text};
 use stencil_compiler::search::{heuristic, presets};
 use stencil_compiler::{algorithm, expr::Op};
-use stencil_tests::{Case, Layout, algorithm_of, differing, interpreted_on, oracle};
+use stencil_tests::{
+    Case, Layout, OrPanic, Reference, algorithm_of, differing, interpreted_on, oracle,
+    takes_in_turn,
+};
 
-use super::invariance::{STEPS, agree};
+use super::invariance::STEPS;
 
 type Placements = BTreeMap<String, Placement>;
 
@@ -33,7 +36,7 @@ const FLAT: &str = "system Flat in 2d { field q: scalar; field w: scalar; param 
     scheme s for Flat { space: central<order = 6>; mixed: bidiagonal; time: ssprk2; }";
 
 fn schedule(source: &str) -> Schedule {
-    text::parse(&format!("schedule {source}")).unwrap_or_else(|e| panic!("{e}"))
+    text::parse(&format!("schedule {source}")).or_panic()
 }
 
 /// Returns placements by the rule, and with all that is carried ahead.
@@ -51,15 +54,15 @@ fn placed(algorithm: &Algorithm) -> [Placements; 2] {
 
 fn same_bits<T: Real>(source: &str, cells: [usize; 3], blockings: &[&str]) {
     let algorithm = algorithm_of(source);
-    let case = Case::new(&algorithm, cells);
-    let reference = oracle::<T>(&algorithm, &case, STEPS);
-    for (seed, blocking) in blockings.iter().enumerate() {
+    let reference = Reference::<T>::new(&algorithm, cells, STEPS);
+    let all = blockings.iter().enumerate();
+    for (seed, blocking) in all.filter(|(seed, _)| takes_in_turn::<T>(*seed)) {
         for placements in placed(&algorithm) {
             let schedule = Schedule {
                 placements,
                 ..schedule(&format!("kernel {blocking}"))
             };
-            agree(&algorithm, &schedule, &case, STEPS, seed as u64, &reference);
+            reference.agree(&schedule, seed as u64);
         }
     }
 }
@@ -111,11 +114,9 @@ fn sums_ahead_of_what_rides_along_have_the_same_bits() {
         fn q_1 = fma(c, h, q)
         fn w_1 = fma(c, a * g, w)
         substep { q = q_1, w = w_1 }";
-    let algorithm = algorithm::text::parse(chain).unwrap_or_else(|e| panic!("{e}"));
-    let cases = [[21, 5, 9], [20, 6, 7]].map(|cells| Case::new(&algorithm, cells));
-    let references = cases
-        .each_ref()
-        .map(|case| oracle::<f32>(&algorithm, case, STEPS));
+    let algorithm = algorithm::text::parse(chain).or_panic();
+    let cells = [[21, 5, 9], [20, 6, 7]];
+    let references = cells.map(|cells| Reference::<f32>::new(&algorithm, cells, STEPS));
     let carried = ["carried", "carried ahead"];
     let mut seed = 0;
     for of_r in ["inline", "register", "shared"] {
@@ -140,9 +141,7 @@ fn sums_ahead_of_what_rides_along_have_the_same_bits() {
                 placed.concat(),
                 [3, 4, 64][seed % 3]
             );
-            let (case, reference) = (&cases[seed % 2], &references[seed % 2]);
-            let schedule = schedule(&source);
-            agree(&algorithm, &schedule, case, STEPS, seed as u64, reference);
+            references[seed % 2].agree(&schedule(&source), seed as u64);
             seed += 1;
         }
     }
@@ -159,18 +158,16 @@ fn sums_ahead_of_what_is_stored_have_the_same_bits() {
         fn k = sum { + h[1,0,-1], - c * h[0,-1,2], + c * q[0,1,3] }
         fn q_1 = fma(c, k * b, q)
         substep { q = q_1 }";
-    let algorithm = algorithm::text::parse(chain).unwrap_or_else(|e| panic!("{e}"));
+    let algorithm = algorithm::text::parse(chain).or_panic();
     for (seed, cells) in [[21, 5, 9], [20, 6, 7]].into_iter().enumerate() {
-        let case = Case::new(&algorithm, cells);
-        let reference = oracle::<f64>(&algorithm, &case, STEPS);
+        let reference = Reference::<f64>::new(&algorithm, cells, STEPS);
         for halo in ["exchange", "recompute"] {
             for more in ["prologue=1", "loader=1 prefetch_point=1"] {
                 let kernel = format!("kernel march tile_x=16 tile_y=4 chunk=3 {more}");
                 let source = format!(
                     "place a carried ahead place h global {halo} place k carried ahead {kernel} {kernel}"
                 );
-                let schedule = schedule(&source);
-                agree(&algorithm, &schedule, &case, STEPS, seed as u64, &reference);
+                reference.agree(&schedule(&source), seed as u64);
             }
         }
     }
@@ -187,14 +184,13 @@ fn sums_ahead_in_patches_and_fused_substeps_have_the_same_bits() {
         placements,
         ..march
     };
-    let compiled =
-        compile(&algorithm, &in_patches, &Target::new(4)).unwrap_or_else(|e| panic!("{e}"));
+    let compiled = compile(&algorithm, &in_patches, &Target::new(4)).or_panic();
     for devices in [1, 2] {
         let patches = [2, 1, 3];
         let layout = Layout { patches, devices };
         let run = (&algorithm, &compiled);
-        let found = interpreted_on::<f32>(layout, run.0, run.1, &case, STEPS, (1, Shadow::Full));
-        let found = found.unwrap_or_else(|fault| panic!("{fault}"));
+        let found =
+            interpreted_on::<f32>(layout, run.0, run.1, &case, STEPS, (1, Shadow::Full)).or_panic();
         assert_eq!(differing(&found, &reference), 0, "{devices} devices");
     }
     let heat = algorithm_of(
@@ -202,7 +198,7 @@ fn sums_ahead_in_patches_and_fused_substeps_have_the_same_bits() {
          scheme s for Heat { space: central<order = 2>; mixed: bidiagonal; time: euler; }",
     );
     let mut fused = schedule("fuse 2 kernel march tile_x=16 tile_y=4 chunk=5 barrier=1");
-    let problem = heat.fused(2).unwrap_or_else(|e| panic!("{e}"));
+    let problem = heat.fused(2).or_panic();
     let [_, all] = placed(&problem);
     fused.placements = heuristic::fused(&problem);
     let late = all.into_iter().filter(|(name, _)| name.ends_with("_at_2"));
@@ -212,14 +208,12 @@ fn sums_ahead_in_patches_and_fused_substeps_have_the_same_bits() {
             .any(|p| *p == Placement::Carried(Carry::Ahead))
     );
     fused.placements.extend(late);
-    let case = Case::new(&heat, [20, 6, 7]);
-    let reference = oracle::<f64>(&heat, &case, 2);
-    agree(&heat, &fused, &case, 2, 3, &reference);
+    Reference::<f64>::new(&heat, [20, 6, 7], 2).agree(&fused, 3);
 }
 
 /// Returns the kernel of the second substep, and its notes on functions that ride along.
 fn lowered(algorithm: &Algorithm, schedule: &Schedule) -> (Kernel, Vec<String>) {
-    let compiled = compile(algorithm, schedule, &Target::new(4)).unwrap_or_else(|e| panic!("{e}"));
+    let compiled = compile(algorithm, schedule, &Target::new(4)).or_panic();
     let kernel = compiled.kernels[1].clone();
     let notes = kernel.notes.iter().filter(|n| n.contains("evaluated on"));
     let notes = notes.cloned().collect();
@@ -291,7 +285,7 @@ fn differences_that_sums_share_are_formed_once_for_each_plane() {
         fn other = sum { + e[0,0,-1], + c * e, + c * e[0,0,1] }
         fn q_1 = fma(first, mixed, fma(other, c, q))
         substep { q = q_1 }";
-    let algorithm = algorithm::text::parse(shared).unwrap_or_else(|e| panic!("{e}"));
+    let algorithm = algorithm::text::parse(shared).or_panic();
     for (mixed, other, formed) in [
         ("carried", "carried", 2),
         ("carried ahead", "carried ahead", 2),
@@ -302,8 +296,7 @@ fn differences_that_sums_share_are_formed_once_for_each_plane() {
         for points in [1, 2] {
             let march = format!("kernel march tile_x=32 tile_y=4 points={points}");
             let schedule = schedule(&format!("{place} {march}"));
-            let compiled =
-                compile(&algorithm, &schedule, &Target::new(4)).unwrap_or_else(|e| panic!("{e}"));
+            let compiled = compile(&algorithm, &schedule, &Target::new(4)).or_panic();
             let found = operations(&compiled.kernels[0].body, Op::Sub);
             assert_eq!(found, formed * points, "{place}");
         }

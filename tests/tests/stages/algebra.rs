@@ -2,7 +2,7 @@
 
 use stencil_compiler::algorithm::Role;
 use stencil_compiler::algorithm::interp::Oracle;
-use stencil_tests::{Case, algorithm_of};
+use stencil_tests::{Case, OrPanic, algorithm_of};
 
 type Vector = [f64; 3];
 
@@ -26,10 +26,9 @@ fn check(rhs: &str, expected: impl Fn(Vector, Vector, f64) -> f64) {
          scheme s for S {{ space: central<order = 2>; time: euler; }}"
     );
     let algorithm = algorithm_of(&source);
-    let mut case = Case::new(&algorithm, [5, 4, 3]);
-    case.dt = 1.0;
-    let mut oracle = Oracle::<f64>::new(&algorithm, case.cells, &[], case.spacing, case.dt)
-        .unwrap_or_else(|e| panic!("{e}"));
+    let case = Case::new(&algorithm, [5, 4, 3]).stepping(1.0);
+    let mut oracle =
+        Oracle::<f64>::new(&algorithm, case.cells, &[], case.spacing, case.dt).or_panic();
     let states: Vec<_> = algorithm.states_of(Role::Field).map(|(id, _)| id).collect();
     let values: Vec<Vec<f64>> = (0..7).map(|i| case.initial::<f64>(i)).collect();
     for (state, values) in states.iter().zip(&values) {
@@ -111,10 +110,9 @@ fn traceless_parts_have_no_trace_in_any_dimension() {
         let algorithm = algorithm_of(&source);
         let cells = [5, 4, 3];
         let cells = std::array::from_fn(|axis| if axis < dimension { cells[axis] } else { 1 });
-        let mut case = Case::new(&algorithm, cells);
-        case.dt = 1.0;
-        let mut oracle = Oracle::<f64>::new(&algorithm, case.cells, &[], case.spacing, case.dt)
-            .unwrap_or_else(|e| panic!("{e}"));
+        let case = Case::new(&algorithm, cells).stepping(1.0);
+        let mut oracle =
+            Oracle::<f64>::new(&algorithm, case.cells, &[], case.spacing, case.dt).or_panic();
         let states: Vec<_> = algorithm.states_of(Role::Field).map(|(id, _)| id).collect();
         let (r, others) = states.split_last().expect("fields");
         for (i, state) in others.iter().enumerate() {

@@ -9,9 +9,10 @@ use stencil_compiler::kernel::Kernel;
 use stencil_compiler::schedule::{Blocking, Schedule};
 use stencil_compiler::search::heuristic;
 use stencil_runtime::backend::cuda::capability;
-use stencil_tests::{ISOTHERMAL_NS, algorithm_of, with_mixed};
+use stencil_tests::{ISOTHERMAL_NS, OrPanic, algorithm_of, with_mixed};
 
-use super::device_code::{ARCHITECTURES, compiler, resources, text};
+use super::device_code::text;
+use super::nvrtc::{ARCHITECTURES, compiler, resources};
 
 /// Returns kernels that share functions within a substep, and new fields between two.
 fn kernels(precision: Precision, params: &[(&str, u32)]) -> Vec<Kernel> {
@@ -20,7 +21,7 @@ fn kernels(precision: Precision, params: &[(&str, u32)]) -> Vec<Kernel> {
         "system Heat in 2d { field q: scalar; ddt(q) = lap(q) + d[x](q)*d[y](q); }
          scheme s for Heat { space: central<order = 4>; mixed: composed; time: euler; }",
     );
-    let pair = heat.fused(2).unwrap_or_else(|e| panic!("{e}"));
+    let pair = heat.fused(2).or_panic();
     let on = |tile: &[(&str, u32)]| vec![Blocking::new("march", &[tile, params].concat())];
     let within = Schedule {
         placements: heuristic::shared(&flow),
@@ -34,8 +35,7 @@ fn kernels(precision: Precision, params: &[(&str, u32)]) -> Vec<Kernel> {
         ..Schedule::default()
     };
     let first = |algorithm: &Algorithm, schedule: &Schedule| {
-        let compiled = compile(algorithm, schedule, &Target::new(precision.bytes()));
-        let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
+        let compiled = compile(algorithm, schedule, &Target::new(precision.bytes())).or_panic();
         compiled.kernels.into_iter().next().expect("a kernel")
     };
     vec![first(&flow, &within), first(&heat, &between)]
@@ -63,7 +63,7 @@ const SPILLED: u32 = 64;
 fn compiles(whole: Kernel, split: Kernel, precision: Precision) {
     assert!(split.shared_bytes() > whole.shared_bytes());
     let shared = split.shared_bytes();
-    let source = emit::cuda(&split, precision).unwrap_or_else(|e| panic!("{e}"));
+    let source = emit::cuda(&split, precision).or_panic();
     let [whole, split] = [whole, split].map(|kernel| text(kernel, precision));
     let Some(nvrtc) = compiler() else { return };
     for (architecture, most) in ARCHITECTURES {

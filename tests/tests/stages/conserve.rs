@@ -1,16 +1,17 @@
 //! Conservation laws through all stages: by each reconstruction and each solver, schedules give the oracle's bits.
 
-use super::device_code::{ARCH, compiler, resources, text as device_text};
+use super::device_code::text as device_text;
+use super::nvrtc::{ARCH, compiler, resources};
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::expr::Real;
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::hash::fnv1a;
 use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::schedule::{Blocking, LaunchKind, Schedule, text};
-use stencil_compiler::search::space::{Draws, Space};
 use stencil_compiler::search::{self, presets};
-use stencil_tests::{Case, algorithm_of, differing, interpreted, of_presets, oracle, row_engine};
+use stencil_tests::{
+    Case, OrPanic, Reference, algorithm_of, differing, interpreted, larger, oracle,
+};
 
 /// Water over a bed that changes the flow, with a tracer.
 const WATER: &str =
@@ -86,141 +87,41 @@ fn water(dimension: usize, scheme: &str) -> String {
     )
 }
 
-const CASES: [(usize, &str, [usize; 3]); 19] = [
-    (
-        1,
-        "reconstruct: weno_z; riemann: hll; time: ssprk3;",
-        [37, 1, 1],
-    ),
-    (
-        2,
-        "reconstruct: plm<limiter = van_leer> in primitive; riemann: force; time: ssprk2;",
-        [19, 14, 1],
-    ),
-    (
-        2,
-        "reconstruct: weno5; riemann: rusanov; time: euler;",
-        [18, 13, 1],
-    ),
-    (
-        3,
-        "reconstruct: plm<limiter = mc>; riemann: hll; time: euler;",
-        [11, 9, 8],
-    ),
-    (
-        2,
-        "reconstruct: ppm in primitive; riemann: hllc; time: ssprk2;",
-        [17, 12, 1],
-    ),
-    (
-        2,
-        "reconstruct: plm<limiter = minmod> in characteristic; riemann: roe<fix = 0.2>; time: ssprk2;",
-        [16, 13, 1],
-    ),
-    (
-        2,
-        "reconstruct: waves<limiter = mc>; riemann: roe; time: euler;",
-        [17, 11, 1],
-    ),
-    (
-        2,
-        "reconstruct: waves<limiter = none>; riemann: hlle; time: euler;",
-        [13, 11, 1],
-    ),
-    (
-        2,
-        "reconstruct: weno5<eps = 1e-12> in fluxes; riemann: roe<average = cells>; time: euler;",
-        [13, 12, 1],
-    ),
-    (
-        2,
-        "reconstruct: plm<limiter = mc>; riemann: hlle; sweep: dimensional; time: ssprk2;",
-        [15, 11, 1],
-    ),
-    (
-        2,
-        "reconstruct: plm<limiter = mc> in primitive; riemann: between; time: ssprk2;",
-        [16, 11, 1],
-    ),
-    (
-        2,
-        "reconstruct: weno5; riemann: fluxes; sweep: dimensional; time: euler;",
-        [15, 12, 1],
-    ),
-    (
-        2,
-        "reconstruct: plm<limiter = mc> in primitive; riemann: hll; source: strang; time: ssprk2;",
-        [16, 12, 1],
-    ),
-    (
-        2,
-        "reconstruct: ppm in primitive; riemann: force; sweep: dimensional; source: godunov; time: euler;",
-        [14, 13, 1],
-    ),
-    (
-        2,
-        "reconstruct: plm<limiter = mc> in primitive; riemann: hll; sweep: strang; source: strang; time: ssprk2;",
-        [14, 11, 1],
-    ),
-    (
-        3,
-        "reconstruct: waves<limiter = mc>; riemann: roe; sweep: strang; time: euler;",
-        [9, 8, 7],
-    ),
-    (
-        2,
-        "reconstruct: weno5 in fluxes; riemann: roe<fix = 0.2>; time: ssprk2;",
-        [15, 12, 1],
-    ),
-    (
-        3,
-        "reconstruct: weno_z in fluxes; riemann: rusanov; time: euler;",
-        [9, 8, 7],
-    ),
-    (
-        2,
-        "reconstruct: plm<limiter = mc> in fluxes; riemann: hlle; sweep: strang; time: ssprk2;",
-        [14, 11, 1],
-    ),
-];
+/// Numbers of cells along each axis, and a scheme.
+const CASES: &str = "\
+    37: reconstruct: weno_z; riemann: hll; time: ssprk3;
+    19 14: reconstruct: plm<limiter = van_leer> in primitive; riemann: force; time: ssprk2;
+    18 13: reconstruct: weno5; riemann: rusanov; time: euler;
+    11 9 8: reconstruct: plm<limiter = mc>; riemann: hll; time: euler;
+    17 12: reconstruct: ppm in primitive; riemann: hllc; time: ssprk2;
+    16 13: reconstruct: plm<limiter = minmod> in characteristic; riemann: roe<fix = 0.2>; time: ssprk2;
+    17 11: reconstruct: waves<limiter = mc>; riemann: roe; time: euler;
+    13 11: reconstruct: waves<limiter = none>; riemann: hlle; time: euler;
+    13 12: reconstruct: weno5<eps = 1e-12> in fluxes; riemann: roe<average = cells>; time: euler;
+    15 11: reconstruct: plm<limiter = mc>; riemann: hlle; sweep: dimensional; time: ssprk2;
+    16 11: reconstruct: plm<limiter = mc> in primitive; riemann: between; time: ssprk2;
+    15 12: reconstruct: weno5; riemann: fluxes; sweep: dimensional; time: euler;
+    16 12: reconstruct: plm<limiter = mc> in primitive; riemann: hll; source: strang; time: ssprk2;
+    14 13: reconstruct: ppm in primitive; riemann: force; sweep: dimensional; source: godunov; time: euler;
+    14 11: reconstruct: plm<limiter = mc> in primitive; riemann: hll; sweep: strang; source: strang; time: ssprk2;
+    9 8 7: reconstruct: waves<limiter = mc>; riemann: roe; sweep: strang; time: euler;
+    15 12: reconstruct: weno5 in fluxes; riemann: roe<fix = 0.2>; time: ssprk2;
+    9 8 7: reconstruct: weno_z in fluxes; riemann: rusanov; time: euler;
+    14 11: reconstruct: plm<limiter = mc> in fluxes; riemann: hlle; sweep: strang; time: ssprk2;
+";
 
 fn all_stages<T: Real>() {
-    for (dimension, scheme, cells) in CASES {
-        let algorithm = algorithm_of(&water(dimension, scheme));
-        let mut case = Case::new(&algorithm, cells);
-        case.dt = 1e-3;
-        let reference = oracle::<T>(&algorithm, &case, STEPS);
-        let finite = reference.iter().flatten().all(|v| v.to_f64().is_finite());
-        assert!(finite, "{scheme}");
-        by_all::<T>(&algorithm, &case, &reference);
+    for line in CASES.lines() {
+        let (counts, scheme) = line.split_once(": ").expect("cells and a scheme");
+        let counts: Vec<usize> = counts.split_whitespace().flat_map(str::parse).collect();
+        let cells = std::array::from_fn(|axis| counts.get(axis).copied().unwrap_or(1));
+        let algorithm = algorithm_of(&water(counts.len(), scheme));
+        let case = Case::new(&algorithm, cells.map(larger)).stepping(1e-3);
+        Reference::<T>::of(&algorithm, case, STEPS).agree_in_turn(3);
     }
 }
 
 const STEPS: usize = 2;
-
-/// Checks the row engine, presets and sampled schedules.
-fn by_all<T: Real>(algorithm: &Algorithm, case: &Case, reference: &[Vec<T>]) {
-    let scheme = &algorithm.scheme;
-    let rows = row_engine::<T>(algorithm, case, STEPS);
-    assert_eq!(differing(&rows, reference), 0, "rows: {scheme}");
-    let (space, mut draws) = (
-        Space::new(algorithm, T::BYTES),
-        Draws::new(fnv1a(scheme.as_bytes())),
-    );
-    let sampled = (0..3).filter_map(|_| space.sample(&mut draws));
-    let presets = of_presets(algorithm, T::PRECISION).into_iter();
-    for schedule in presets.map(|(_, schedule)| schedule).chain(sampled) {
-        let name = text::print(&schedule);
-        let compiled = compile(algorithm, &schedule, &Target::new(T::BYTES))
-            .unwrap_or_else(|e| panic!("{e}: {scheme}\n{name}"));
-        if !STEPS.is_multiple_of(compiled.plan.time_steps) {
-            continue;
-        }
-        let found = interpreted::<T>(algorithm, &compiled, case, STEPS, 3, Shadow::Full)
-            .unwrap_or_else(|fault| panic!("{fault}: {scheme}\n{name}"));
-        assert_eq!(differing(&found, reference), 0, "{scheme}\n{name}");
-    }
-}
 
 /// Split steps give all fields new values each time, constant ones too: one box has all that is read alike.
 #[test]
@@ -228,19 +129,15 @@ fn split_steps_have_one_box() {
     let scheme =
         "reconstruct: plm<limiter = mc> in primitive; riemann: hll; source: strang; time: euler;";
     let algorithm = algorithm_of(&water(2, scheme));
-    let mut case = Case::new(&algorithm, [36, 12, 1]);
-    case.dt = 1e-3;
-    let schedule = text::parse("schedule kernel march loader=1 tile_x=32 chunk=8");
-    let schedule = schedule.unwrap_or_else(|e| panic!("{e}"));
-    let compiled =
-        compile(&algorithm, &schedule, &Target::new(4)).unwrap_or_else(|e| panic!("{e}"));
+    let case = Case::new(&algorithm, [36, 12, 1]).stepping(1e-3);
+    let schedule = text::parse("schedule kernel march loader=1 tile_x=32 chunk=8").or_panic();
+    let compiled = compile(&algorithm, &schedule, &Target::new(4)).or_panic();
     assert!(compiled.kernels.len() == 3);
     for kernel in &compiled.kernels {
         let boxes: Vec<usize> = kernel.boxes().keys().map(Vec::len).collect();
         assert_eq!(boxes, [4]);
     }
-    let found = interpreted::<f32>(&algorithm, &compiled, &case, 3, 5, Shadow::Full);
-    let found = found.unwrap_or_else(|fault| panic!("{fault}"));
+    let found = interpreted::<f32>(&algorithm, &compiled, &case, 3, 5, Shadow::Full).or_panic();
     assert_eq!(differing(&found, &oracle(&algorithm, &case, 3)), 0);
 }
 
@@ -274,12 +171,10 @@ fn repaired<T: Real>() {
                 let reference = oracle::<T>(&algorithm, &case, STEPS);
                 let finite = reference.iter().flatten().all(|v| v.to_f64().is_finite());
                 let is_repaired = finite && differing(&bare_values, &reference) > 0;
-                is_repaired.then_some((algorithm, reference))
+                is_repaired.then_some(algorithm)
             });
-        let Some((algorithm, reference)) = kept else {
-            panic!("nothing is repaired: {scheme}");
-        };
-        by_all::<T>(&algorithm, &case, &reference);
+        let algorithm = kept.unwrap_or_else(|| panic!("nothing is repaired: {scheme}"));
+        Reference::<T>::of(&algorithm, case, STEPS).agree_in_turn(3);
     }
 }
 
@@ -338,12 +233,8 @@ fn exact_solver<T: Real>() {
         ),
     ] {
         let algorithm = exact(dimension, scheme);
-        let mut case = Case::new(&algorithm, cells);
-        case.dt = 1e-3;
-        let reference = oracle::<T>(&algorithm, &case, STEPS);
-        let finite = reference.iter().flatten().all(|v| v.to_f64().is_finite());
-        assert!(finite, "{scheme}");
-        by_all::<T>(&algorithm, &case, &reference);
+        let case = Case::new(&algorithm, cells).stepping(1e-3);
+        Reference::<T>::of(&algorithm, case, STEPS).agree_in_turn(3);
     }
 }
 
@@ -366,8 +257,7 @@ fn the_exact_solver_compiles_without_a_device() {
     for precision in [Precision::F32, Precision::F64] {
         let preset = presets::ALL.iter().find(|preset| preset.name == "gpu");
         let schedule = preset.expect("it is there").schedule(&algorithm, precision);
-        let compiled = compile(&algorithm, &schedule, &Target::new(precision.bytes()))
-            .unwrap_or_else(|e| panic!("{e}"));
+        let compiled = compile(&algorithm, &schedule, &Target::new(precision.bytes())).or_panic();
         let blocks = compiled.kernels.into_iter();
         for kernel in blocks.filter(|kernel| kernel.launch.kind == LaunchKind::Blocks) {
             let found = resources(nvrtc, &device_text(kernel, precision), ARCH);
@@ -416,18 +306,16 @@ fn a_sum_begins_with_what_was_there_before_queues_move() {
         }
         scheme s for Mean { reconstruct: constant; riemann: own; time: euler; }",
     );
-    let mut case = Case::new(&algorithm, [36, 12, 1]);
-    case.dt = 1e-3;
+    let case = Case::new(&algorithm, [36, 12, 1]).stepping(1e-3);
     let reference = oracle::<f32>(&algorithm, &case, STEPS);
     for column in 0..3 {
         let schedule = format!(
             "schedule place s shared place both_y_face carried kernel march column={column}"
         );
-        let schedule = text::parse(&schedule).unwrap_or_else(|e| panic!("{e}"));
-        let compiled =
-            compile(&algorithm, &schedule, &Target::new(4)).unwrap_or_else(|e| panic!("{e}"));
-        let found = interpreted::<f32>(&algorithm, &compiled, &case, STEPS, 3, Shadow::Full);
-        let found = found.unwrap_or_else(|fault| panic!("{fault}"));
+        let schedule = text::parse(&schedule).or_panic();
+        let compiled = compile(&algorithm, &schedule, &Target::new(4)).or_panic();
+        let found =
+            interpreted::<f32>(&algorithm, &compiled, &case, STEPS, 3, Shadow::Full).or_panic();
         assert_eq!(differing(&found, &reference), 0, "column={column}");
     }
 }

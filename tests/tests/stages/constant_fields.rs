@@ -3,10 +3,8 @@
 
 use stencil_compiler::algorithm::{Algorithm, text};
 use stencil_compiler::catalogue::integrators;
-use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::expr::Real;
-use stencil_compiler::kernel::interp::Shadow;
-use stencil_tests::{Case, algorithm_of, differing, interpreted, of_presets, oracle, row_engine};
+use stencil_tests::{Case, Reference, algorithm_of};
 
 const STEPS: usize = 2;
 
@@ -51,32 +49,16 @@ fn written(dimension: usize, substeps: &str) -> Algorithm {
     algorithm
 }
 
-/// Returns the oracle's fields, after a comparison with all engines and presets.
-fn agree<T: Real>(algorithm: &Algorithm) -> Vec<Vec<T>> {
+/// Returns the oracle's fields, after a comparison with all engines and presets, `alone` if in one precision.
+fn agree<T: Real>(algorithm: &Algorithm, alone: bool) -> Vec<Vec<T>> {
     let sizes = [7, 6, 5];
     let cells = std::array::from_fn(|a| if a < algorithm.dimension { sizes[a] } else { 1 });
-    let case = Case::new(algorithm, cells);
-    let reference = oracle::<T>(algorithm, &case, STEPS);
-    let about = || text::print(algorithm);
-    let rows = row_engine::<T>(algorithm, &case, STEPS);
-    assert_eq!(differing(&rows, &reference), 0, "row engine\n{}", about());
-    let schedules = of_presets(algorithm, T::PRECISION);
-    for (seed, (name, schedule)) in schedules.into_iter().enumerate() {
-        let compiled = compile(algorithm, &schedule, &Target::new(T::BYTES))
-            .unwrap_or_else(|e| panic!("{}: {e}\n{}", name, about()));
-        let result = interpreted(
-            algorithm,
-            &compiled,
-            &case,
-            STEPS,
-            seed as u64,
-            Shadow::Full,
-        )
-        .unwrap_or_else(|fault| panic!("{}: {fault}\n{}", name, about()));
-        let count = differing(&result, &reference);
-        assert_eq!(count, 0, "{}\n{}", name, about());
+    let reference = Reference::<T>::new(algorithm, cells, STEPS);
+    match alone {
+        true => reference.agree_by_all(0),
+        false => reference.agree_in_turn(0),
     }
-    reference
+    reference.fields
 }
 
 /// Returns initial values of a field, by its place among the fields.
@@ -98,7 +80,7 @@ fn a_field_without_a_rate_stays_by_every_integrator() {
                     "system S in 2d {{ {system} }}
                      scheme s for S {{ space: central<order = 2>; arith: {arith}; time: {time}; }}"
                 ));
-                let fields = agree::<f64>(&algorithm);
+                let fields = agree::<f64>(&algorithm, true);
                 let states = algorithm.states.iter();
                 let b = states
                     .take(fields.len())
@@ -118,8 +100,8 @@ fn an_update_may_be_a_state_as_it_is() {
     for dimension in 1..=3 {
         for substeps in SUBSTEPS {
             let algorithm = written(dimension, substeps);
-            let fields = agree::<f64>(&algorithm);
-            agree::<f32>(&algorithm);
+            let fields = agree::<f64>(&algorithm, false);
+            agree::<f32>(&algorithm, false);
             if !substeps.contains("b = q")
                 && !substeps.contains("b = r")
                 && !substeps.contains("b = s")
@@ -133,7 +115,7 @@ fn an_update_may_be_a_state_as_it_is() {
 #[test]
 fn fields_may_change_places() {
     let algorithm = written(2, "substep { b = q, q = b }");
-    let fields = agree::<f64>(&algorithm);
+    let fields = agree::<f64>(&algorithm, true);
     // An even number of exchanges.
     assert_eq!(STEPS % 2, 0);
     assert_eq!(fields[0], initial(&algorithm, 0, &fields[0]));

@@ -6,10 +6,10 @@ use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::emit;
 use stencil_compiler::expr::Real;
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::schedule::LaunchKind;
-use stencil_runtime::backend::cuda::nvrtc::Nvrtc;
-use stencil_tests::{Case, differing, interpreted, of_presets, oracle, row_engine};
+use stencil_tests::{OrPanic, Reference, of_presets};
+
+use super::nvrtc::{ARCH, compiler, resources};
 
 /// Every function and select, of rows and of numbers; values stay between -2 and 2.
 const ALL: &str = r#"
@@ -40,8 +40,8 @@ substep { a = a_1, b = b_1, c = c_1 }
 "#;
 
 fn algorithm() -> Algorithm {
-    let algorithm = text::parse(ALL).unwrap_or_else(|e| panic!("{e}"));
-    algorithm.check().unwrap_or_else(|e| panic!("{e}"));
+    let algorithm = text::parse(ALL).or_panic();
+    algorithm.check().or_panic();
     algorithm
 }
 
@@ -51,22 +51,7 @@ const STEPS: usize = 4;
 fn all_engines_agree<T: Real>() {
     let algorithm = algorithm();
     for cells in [[37, 6, 5], [7, 9, 4]] {
-        let case = Case::new(&algorithm, cells);
-        let reference = oracle::<T>(&algorithm, &case, STEPS);
-        assert!(
-            reference.iter().flatten().all(|v| v.to_f64().is_finite()),
-            "the case is unstable"
-        );
-        let rows = row_engine::<T>(&algorithm, &case, STEPS);
-        assert_eq!(differing(&rows, &reference), 0, "rows, {}", T::NAME);
-        for (name, schedule) in of_presets(&algorithm, T::PRECISION) {
-            let compiled = compile(&algorithm, &schedule, &Target::new(T::BYTES))
-                .unwrap_or_else(|e| panic!("{e}: {}", name));
-            let result = interpreted::<T>(&algorithm, &compiled, &case, STEPS, 1, Shadow::Full)
-                .unwrap_or_else(|fault| panic!("{fault}: {}", name));
-            let different = differing(&result, &reference);
-            assert_eq!(different, 0, "{}, {}", name, T::NAME);
-        }
+        Reference::<T>::new(&algorithm, cells, STEPS).agree_in_turn(0);
     }
 }
 
@@ -80,11 +65,7 @@ fn functions_have_the_same_bits_on_all_engines() {
 fn what_is_printed_reads_back() {
     let algorithm = algorithm();
     let printed = text::print(&algorithm);
-    assert_eq!(
-        text::parse(&printed).unwrap_or_else(|e| panic!("{e}")),
-        algorithm,
-        "{printed}"
-    );
+    assert_eq!(text::parse(&printed).or_panic(), algorithm, "{printed}");
 }
 
 /// Returns the text for a device in each precision, under each preset.
@@ -99,7 +80,7 @@ fn sources() -> Vec<(Precision, emit::Source)> {
                 if kernel.launch.kind != LaunchKind::Blocks {
                     continue;
                 }
-                let source = emit::cuda(kernel, precision).unwrap_or_else(|e| panic!("{e}"));
+                let source = emit::cuda(kernel, precision).or_panic();
                 sources.push((precision, source));
             }
         }
@@ -131,17 +112,8 @@ fn a_source_defines_each_function_once_and_only_those_it_calls() {
 
 #[test]
 fn sources_compile_without_a_device() {
-    let nvrtc = match Nvrtc::shared() {
-        Ok(nvrtc) => nvrtc,
-        Err(e) => {
-            eprintln!("skipped, for want of NVRTC: {e}\n`cargo xtask nvrtc` fetches it");
-            return;
-        }
-    };
+    let Some(nvrtc) = compiler() else { return };
     for (_, source) in sources() {
-        let compiled = nvrtc
-            .compile(&source.text, &source.name, "sm_90")
-            .unwrap_or_else(|e| panic!("{e}\n{}", source.text));
-        assert!(!compiled.cubin.is_empty());
+        resources(nvrtc, &source.text, ARCH);
     }
 }

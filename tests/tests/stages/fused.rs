@@ -4,9 +4,7 @@ use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::schedule::text;
 use stencil_compiler::search::{heuristic, presets};
-use stencil_tests::{Case, algorithm_of, oracle};
-
-use super::invariance::agree;
+use stencil_tests::{OrPanic, Reference, algorithm_of};
 
 /// Returns two fields that react, in so many dimensions, with a time scheme.
 fn reacting(dimension: usize, time: &str, order: u32) -> Algorithm {
@@ -29,10 +27,9 @@ fn fused_substeps_have_the_same_bits() {
     ] {
         for (dimension, cells) in [(3, [20, 9, 11]), (2, [52, 21, 1]), (1, [70, 1, 1])] {
             let algorithm = reacting(dimension, time, 2);
-            let problem = algorithm.fused(fuse).unwrap_or_else(|e| panic!("{e}"));
+            let problem = algorithm.fused(fuse).or_panic();
             let steps = 2 * algorithm.steps_of(fuse);
-            let case = Case::new(&algorithm, cells);
-            let reference = oracle::<f32>(&algorithm, &case, steps);
+            let reference = Reference::<f32>::new(&algorithm, cells, steps);
             let tile = ["", "tile_x=64", "tile_x=32 tile_y=4"][dimension - 1];
             let blockings = [
                 "direct".to_string(),
@@ -48,8 +45,8 @@ fn fused_substeps_have_the_same_bits() {
                 if dimension == 1 && !is_direct {
                     continue;
                 }
-                let mut schedule = text::parse(&format!("schedule fuse {fuse} kernel {blocking}"))
-                    .unwrap_or_else(|e| panic!("{e}"));
+                let mut schedule =
+                    text::parse(&format!("schedule fuse {fuse} kernel {blocking}")).or_panic();
                 if !is_direct {
                     schedule.placements = heuristic::fused(&problem);
                     assert!(!schedule.placements.is_empty());
@@ -57,20 +54,19 @@ fn fused_substeps_have_the_same_bits() {
                 if seed % 2 == 1 {
                     heuristic::carry(&problem, &mut schedule.placements);
                 }
-                agree(&algorithm, &schedule, &case, steps, seed as u64, &reference);
+                reference.agree(&schedule, seed as u64);
             }
         }
     }
     let algorithm = reacting(3, "euler", 2);
-    let case = Case::new(&algorithm, [36, 9, 19]);
-    let reference = oracle::<f64>(&algorithm, &case, 2);
+    let reference = Reference::<f64>::new(&algorithm, [36, 9, 19], 2);
     let preset = presets::find("fused").expect("a preset");
     let mut schedule = preset.schedule(&algorithm, Precision::F64);
     assert_eq!(schedule.fuse, 2);
-    agree(&algorithm, &schedule, &case, 2, 9, &reference);
+    reference.agree(&schedule, 9);
     for (seed, loader) in [0, 1, 2].into_iter().enumerate() {
         let params = &mut schedule.kernels[0].params;
         params.extend([("barrier".to_string(), 1), ("loader".to_string(), loader)]);
-        agree(&algorithm, &schedule, &case, 2, seed as u64, &reference);
+        reference.agree(&schedule, seed as u64);
     }
 }

@@ -5,7 +5,7 @@ use stencil_compiler::expr::real::Precision;
 use stencil_compiler::model::parse::parse_str_in;
 use stencil_compiler::schedule::{Halo, Placement};
 use stencil_runtime::{Simulation, System, SystemDef, pde};
-use stencil_tests::of_presets;
+use stencil_tests::{OrPanic, Runs, of_presets};
 
 use super::device_code::systems;
 
@@ -41,16 +41,10 @@ fn uniform(system: &impl stencil_runtime::ToSystem, cells: [usize; 3]) -> f64 {
         .dt(0.5)
         .unchecked_step(true)
         .build()
-        .unwrap_or_else(|error| panic!("{error}"));
-    simulation
-        .set("q", |_, _, _| 2.0)
-        .unwrap_or_else(|error| panic!("{error}"));
-    simulation
-        .run(1, |_, _| ())
-        .unwrap_or_else(|error| panic!("{error}"));
-    let field = simulation
-        .field("q")
-        .unwrap_or_else(|error| panic!("{error}"));
+        .or_panic();
+    simulation.fill("q", |_, _, _| 2.0);
+    simulation.run(1, |_, _| ()).or_panic();
+    let field = simulation.field("q").or_panic();
     field.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
@@ -71,8 +65,8 @@ fn a_generic_system_is_a_type_for_each_dimension() {
 fn a_generic_system_is_the_one_that_the_text_declares() {
     let text = Limited::<2>::DEFINITION.model;
     assert!(text.contains("pub system Limited in 2d of nd"), "{text}");
-    let model = parse_str_in(text, Some(2)).unwrap_or_else(|errors| panic!("{errors}"));
-    let system = SystemDef::new(&Limited::<2>::DEFINITION).unwrap_or_else(|e| panic!("{e}"));
+    let model = parse_str_in(text, Some(2)).or_panic();
+    let system = SystemDef::new(&Limited::<2>::DEFINITION).or_panic();
     assert_eq!(system.model().without_spans(), model.without_spans());
 }
 

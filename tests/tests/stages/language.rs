@@ -1,12 +1,7 @@
 //! Systems that use all of the language go through every stage and preset with the oracle's bits.
 
-use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::expr::Real;
-use stencil_compiler::hash::fnv1a;
-use stencil_compiler::kernel::interp::Shadow;
-use stencil_compiler::schedule::text;
-use stencil_compiler::search::space::{Draws, Space};
-use stencil_tests::{Case, algorithm_of, differing, interpreted, of_presets, oracle, row_engine};
+use stencil_tests::{Case, OrPanic, Reference, algorithm_of, larger};
 
 const SYSTEMS: [(&str, [usize; 3]); 10] = [
     (
@@ -98,33 +93,8 @@ const SYSTEMS: [(&str, [usize; 3]); 10] = [
 
 fn all_stages<T: Real>(source: &str, cells: [usize; 3]) {
     let algorithm = algorithm_of(source);
-    let mut case = Case::new(&algorithm, cells);
-    case.dt = 1e-3;
-    let steps = 2;
-    let reference = oracle::<T>(&algorithm, &case, steps);
-    assert!(
-        reference.iter().flatten().all(|v| v.to_f64().is_finite()),
-        "{source}"
-    );
-    assert_eq!(
-        differing(&row_engine::<T>(&algorithm, &case, steps), &reference),
-        0,
-        "rows: {source}"
-    );
-    let (space, mut draws) = (
-        Space::new(&algorithm, T::BYTES),
-        Draws::new(fnv1a(source.as_bytes())),
-    );
-    let sampled = (0..3).filter_map(|_| space.sample(&mut draws));
-    let presets = of_presets(&algorithm, T::PRECISION).into_iter();
-    for schedule in presets.map(|(_, schedule)| schedule).chain(sampled) {
-        let about = || format!("{source}\n{}", text::print(&schedule));
-        let compiled = compile(&algorithm, &schedule, &Target::new(T::BYTES))
-            .unwrap_or_else(|e| panic!("{e}\n{}", about()));
-        let result = interpreted::<T>(&algorithm, &compiled, &case, steps, 3, Shadow::Full);
-        let result = result.unwrap_or_else(|fault| panic!("{fault}\n{}", about()));
-        assert_eq!(differing(&result, &reference), 0, "{}", about());
-    }
+    let case = Case::new(&algorithm, cells.map(larger)).stepping(1e-3);
+    Reference::<T>::of(&algorithm, case, 2).agree_in_turn(3);
 }
 
 fn all_of_the_language<T: Real>() {
@@ -195,14 +165,15 @@ fn long_chains_of_names_stay_small() {
 
 #[test]
 fn a_power_of_a_parameter_beyond_every_polynomial_has_the_same_bits_on_all_engines() {
-    all_stages::<f64>(&chain("a*a", "last*last", 35), [9, 8, 1]);
+    let source = chain("a*a", "last*last", 35);
+    all_stages::<f32>(&source, [9, 8, 1]);
+    all_stages::<f64>(&source, [9, 8, 1]);
 }
 
 #[test]
 fn a_number_out_of_range_is_an_error() {
     let source = chain("3/7", "last*last", 35);
-    let model =
-        stencil_compiler::model::parse::parse_str(&source).unwrap_or_else(|e| panic!("{e}"));
+    let model = stencil_compiler::model::parse::parse_str(&source).or_panic();
     let error = stencil_compiler::discretize::discretize(&model)
         .expect_err("7^(2^34) is too large a number");
     assert!(error.message.contains("range"), "{error}");
@@ -212,5 +183,6 @@ fn a_number_out_of_range_is_an_error() {
 fn a_name_may_end_as_the_arrays_of_new_values_do() {
     let source = "system S in 2d { field p: scalar; let p_new = p*p; ddt(p) = lap(p_new) + p_new; }
                   scheme s for S { space: central<order = 2>; time: euler; }";
+    all_stages::<f32>(source, [9, 8, 1]);
     all_stages::<f64>(source, [9, 8, 1]);
 }

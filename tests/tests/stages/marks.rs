@@ -6,9 +6,9 @@ use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::emit::{self, Places};
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::search::{heuristic, presets};
-use stencil_tests::{ISOTHERMAL_NS, algorithm_of};
+use stencil_tests::{ISOTHERMAL_NS, OrPanic, algorithm_of};
 
-use super::device_code::{ARCH, compiler};
+use super::nvrtc::{ARCH, compiler};
 
 /// Returns the sections of machine code that hold instructions: names and contents.
 fn instructions(cubin: &[u8]) -> Vec<(String, Vec<u8>)> {
@@ -49,19 +49,16 @@ fn marks_change_no_instruction() {
         let schedule = presets::find(preset)
             .expect("a preset")
             .schedule(&algorithm, Precision::F32);
-        let compiled =
-            compile(&algorithm, &schedule, &Target::new(4)).unwrap_or_else(|e| panic!("{e}"));
+        let compiled = compile(&algorithm, &schedule, &Target::new(4)).or_panic();
         let kernel = &compiled.kernels[0];
-        let source = emit::cuda(kernel, Precision::F32).unwrap_or_else(|e| panic!("{e}"));
+        let source = emit::cuda(kernel, Precision::F32).or_panic();
         let marked = source.marked(&Places::of(&algorithm), "kernel.cu");
         let marks = marked.text.matches("\n#line").count();
         let lines = source.line_origins.len();
         assert!(lines * 4 > source.text.lines().count(), "{preset}: {lines}");
         assert!(marks >= lines, "{preset}: {marks} marks for {lines} lines");
-        let plain = nvrtc.compile(&source.text, "kernel.cu", ARCH);
-        let plain = plain.unwrap_or_else(|e| panic!("{e}"));
-        let with = nvrtc.compile_marked(&marked, "kernel.cu", ARCH);
-        let with = with.unwrap_or_else(|e| panic!("{e}"));
+        let plain = nvrtc.compile(&source.text, "kernel.cu", ARCH).or_panic();
+        let with = nvrtc.compile_marked(&marked, "kernel.cu", ARCH).or_panic();
         assert_eq!(plain.kernels, with.kernels, "{preset}");
         let code = instructions(&plain.cubin);
         assert!(!code.is_empty());
@@ -81,11 +78,10 @@ fn moving_a_declaration_changes_its_marks_only() {
         let mut algorithm = algorithm_of(source);
         algorithm.file = "navier_stokes.pde".to_string();
         let schedule = heuristic::gpu(&algorithm, Precision::F32);
-        let compiled =
-            compile(&algorithm, &schedule, &Target::new(4)).unwrap_or_else(|e| panic!("{e}"));
+        let compiled = compile(&algorithm, &schedule, &Target::new(4)).or_panic();
         let kernel = &compiled.kernels[0];
         let text = stencil_compiler::kernel::text::print(kernel);
-        let source = emit::cuda(kernel, Precision::F32).unwrap_or_else(|e| panic!("{e}"));
+        let source = emit::cuda(kernel, Precision::F32).or_panic();
         let marked = source.marked(&Places::of(&algorithm), "kernel.cu").text;
         (text, source, marked)
     };

@@ -13,7 +13,7 @@ use stencil_compiler::model::Model;
 use stencil_compiler::model::parse::parse_str;
 use stencil_compiler::schedule::LaunchKind;
 use stencil_compiler::search::{self, presets};
-use stencil_tests::{ELASTIC, ISOTHERMAL_NS, algorithm_of, rename, with_mixed};
+use stencil_tests::{ELASTIC, ISOTHERMAL_NS, OrPanic, algorithm_of, rename, with_mixed};
 
 /// Returns the declaration with other names for the system, its fields and parameters, in another alphabetical order.
 fn renamed(source: &str, model: &Model) -> String {
@@ -73,7 +73,7 @@ impl Made {
         let schedule = preset.schedule(algorithm, precision);
         let compiled = compile(algorithm, &schedule, &Target::new(precision.bytes()));
         let compiled = compiled.unwrap_or_else(|e| panic!("{}: {e}", preset.name));
-        let mut costs = kernels(&compiled).unwrap_or_else(|e| panic!("{e}"));
+        let mut costs = kernels(&compiled).or_panic();
         for cost in &mut costs {
             cost.name.clear();
             cost.inputs.iter_mut().for_each(|input| input.name.clear());
@@ -83,7 +83,7 @@ impl Made {
         let kernels = compiled.kernels.iter();
         let on_card = kernels.filter(|kernel| kernel.launch.kind == LaunchKind::Blocks);
         let text = |kernel| {
-            let source = emit::cuda(kernel, precision).unwrap_or_else(|e| panic!("{e}"));
+            let source = emit::cuda(kernel, precision).or_panic();
             emitted(&source.text)
         };
         Made {
@@ -114,7 +114,7 @@ fn other_names_change_no_schedule_and_no_cost() {
     for source in [ISOTHERMAL_NS, ELASTIC] {
         for mixed in ["bidiagonal", "composed"] {
             let source = with_mixed(source, mixed);
-            let model = parse_str(&source).unwrap_or_else(|errors| panic!("{errors}"));
+            let model = parse_str(&source).or_panic();
             let (one, other) = (
                 algorithm_of(&source),
                 algorithm_of(&renamed(&source, &model)),
@@ -136,7 +136,7 @@ fn no_system_of_the_library_is_known_by_its_names() {
         for part in systems::ALL.chunks(systems::ALL.len().div_ceil(2)) {
             scope.spawn(move || {
                 for definition in part {
-                    let model = parse_str(definition.model).unwrap_or_else(|e| panic!("{e}"));
+                    let model = parse_str(definition.model).or_panic();
                     let (one, other) = (
                         algorithm_of(definition.model),
                         algorithm_of(&renamed(definition.model, &model)),

@@ -6,7 +6,7 @@ use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::{BarrierId, Kernel, Stmt};
 use stencil_compiler::schedule::Blocking;
 use stencil_compiler::search::presets;
-use stencil_tests::{ISOTHERMAL_NS, algorithm_of};
+use stencil_tests::{ISOTHERMAL_NS, OrPanic, algorithm_of};
 
 use super::ahead::INDUCTION;
 
@@ -17,8 +17,7 @@ fn kernel(source: &str, params: &[(&str, u32)]) -> Kernel {
     let mut schedule = carried.schedule(&algorithm, Precision::F32);
     let tile = [("tile_x", 32), ("tile_y", 8)];
     schedule.kernels = vec![Blocking::new("march", &[&tile[..], params].concat())];
-    let compiled =
-        compile(&algorithm, &schedule, &Target::new(4)).unwrap_or_else(|e| panic!("{e}"));
+    let compiled = compile(&algorithm, &schedule, &Target::new(4)).or_panic();
     compiled.kernels.into_iter().nth(1).expect("three substeps")
 }
 

@@ -14,12 +14,13 @@ use stencil_compiler::search::presets;
 use stencil_compiler::search::space::{Draws, Space};
 use stencil_tests::written::{PERIODIC, Run, Wide};
 use stencil_tests::{
-    Case, ISOTHERMAL_NS, Layout, algorithm_of, differing, discretized, interpreted_on, of_presets,
-    oracle, row_engine,
+    Case, ISOTHERMAL_NS, Layout, Reference, algorithm_of, differing, discretized, interpreted_on,
+    oracle,
 };
 
-use super::device_code::{ADDRESSES, ARCH, carried, compiler, resources, text as emitted};
-use super::invariance::{ODD, STEPS, agree};
+use super::device_code::{ADDRESSES, carried, text as emitted};
+use super::invariance::{ODD, STEPS};
+use super::nvrtc::{ARCH, compiler, resources};
 
 const STATES: &str = "rk3_williamson<storage = states>";
 
@@ -37,42 +38,19 @@ fn schedule(line: &str) -> Schedule {
     text::parse(&format!("schedule {line}")).unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn everywhere<T: Real>(algorithm: &Algorithm, samples: usize, seed: u64) {
-    let case = Case::new(algorithm, ODD);
-    let reference = oracle::<T>(algorithm, &case, STEPS);
-    let rows = row_engine::<T>(algorithm, &case, STEPS);
-    assert_eq!(differing(&rows, &reference), 0, "{}", algorithm.scheme);
-    for (seed, (_, schedule)) in of_presets(algorithm, T::PRECISION).into_iter().enumerate() {
-        agree(algorithm, &schedule, &case, STEPS, seed as u64, &reference);
-    }
-    let space = Space::new(algorithm, T::BYTES);
-    let mut draws = Draws::new(seed);
-    for number in 0..samples {
-        let schedule = space.sample(&mut draws).expect("legal schedules exist");
-        agree(
-            algorithm,
-            &schedule,
-            &case,
-            STEPS,
-            number as u64,
-            &reference,
-        );
-    }
+fn everywhere<T: Real>(algorithm: &Algorithm, samples: usize) {
+    Reference::<T>::new(algorithm, ODD, STEPS).agree_in_turn(samples);
 }
 
 #[test]
 fn states_have_the_bits_of_the_oracle_under_any_schedule_in_f64() {
-    everywhere::<f64>(&navier_stokes(STATES), 10, 11);
+    everywhere::<f64>(&navier_stokes(STATES), 10);
 }
 
 #[test]
 fn states_have_the_bits_of_the_oracle_under_any_schedule_in_f32() {
-    everywhere::<f32>(&navier_stokes(STATES), 10, 12);
-    everywhere::<f32>(
-        &navier_stokes("rk4_carpenter_kennedy<storage = states>"),
-        4,
-        13,
-    );
+    everywhere::<f32>(&navier_stokes(STATES), 10);
+    everywhere::<f32>(&navier_stokes("rk4_carpenter_kennedy<storage = states>"), 4);
 }
 
 /// Substeps that are fused keep another value between them than the field before; whole steps keep nothing.
@@ -82,8 +60,7 @@ fn fused_substeps_agree() {
         "pub system Heat in 3d { field q: scalar; field r: scalar; ddt(q) = lap(q) + r; ddt(r) = -q; }
          scheme s for Heat { space: central<order = 2>; time: rk3_williamson<storage = states>; }",
     );
-    let case = Case::new(&algorithm, ODD);
-    let reference = oracle::<f64>(&algorithm, &case, 2);
+    let reference = Reference::<f64>::new(&algorithm, ODD, 2);
     for (fuse, launches, own) in [(2, 2, true), (3, 1, false), (6, 1, false)] {
         let schedule = schedule(&format!("fuse {fuse} kernel direct"));
         let compiled = compile(&algorithm, &schedule, &Target::new(8)).unwrap();
@@ -97,7 +74,7 @@ fn fused_substeps_agree() {
         let apart = single.with_own_accumulators(&algorithm);
         apart.check().unwrap();
         assert!(has_own(&apart));
-        agree(&algorithm, &schedule, &case, 2, 5, &reference);
+        reference.agree(&schedule, 5);
     }
 }
 
@@ -304,18 +281,11 @@ fn systems_of_the_library_take_states() {
         let mut case = Case::new(&algorithm, CELLS[algorithm.dimension - 1]);
         case.dt = 1e-3;
         case.means = vec![1.0; algorithm.states.len()];
-        let reference = oracle::<f64>(&algorithm, &case, STEPS);
+        let reference = Reference::<f64>::of(&algorithm, case, STEPS);
         let preset = presets::ALL[number % presets::ALL.len()].schedule(&algorithm, Precision::F64);
         let drawn = Space::new(&algorithm, 8).sample(&mut Draws::new(number as u64));
         for schedule in [preset, drawn.expect("legal schedules exist")] {
-            agree(
-                &algorithm,
-                &schedule,
-                &case,
-                STEPS,
-                number as u64,
-                &reference,
-            );
+            reference.agree(&schedule, number as u64);
         }
     }
 }

@@ -11,7 +11,7 @@ use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::model::parse::parse_str;
 use stencil_compiler::schedule::text;
-use stencil_tests::{Case, differing, interpreted, oracle};
+use stencil_tests::{Case, OrPanic, differing, interpreted, oracle};
 
 const PAGE: &str = include_str!("../../../docs/src/studies.md");
 
@@ -27,10 +27,9 @@ fn algorithm(file: &str) -> Algorithm {
 }
 
 fn compiled(algorithm: &Algorithm, schedule: &str) -> Compiled {
-    let source = fs::read_to_string(folder().join(schedule)).unwrap_or_else(|e| panic!("{e}"));
+    let source = fs::read_to_string(folder().join(schedule)).or_panic();
     let schedule = text::parse(&source).unwrap_or_else(|error| panic!("{schedule}: {error}"));
-    compile(algorithm, &schedule, &Target::new(size_of::<f64>()))
-        .unwrap_or_else(|error| panic!("{error}"))
+    compile(algorithm, &schedule, &Target::new(size_of::<f64>())).or_panic()
 }
 
 /// The page names exactly the files that exist.
@@ -41,9 +40,9 @@ fn files_and_commands_name_each_other() {
     let mut named: Vec<String> = words.filter(is_file).map(String::from).collect();
     named.sort();
     named.dedup();
-    let entries = fs::read_dir(folder()).unwrap_or_else(|e| panic!("{e}"));
+    let entries = fs::read_dir(folder()).or_panic();
     let name = |entry: std::io::Result<fs::DirEntry>| {
-        let entry = entry.unwrap_or_else(|e| panic!("{e}"));
+        let entry = entry.or_panic();
         entry.file_name().to_string_lossy().into_owned()
     };
     let mut files: Vec<String> = entries.map(name).collect();
@@ -68,7 +67,7 @@ fn bits(system: &str, schedules: &[&str], means: &[f64], (cells, steps): ([usize
         let found = found.unwrap_or_else(|fault| panic!("{system}, {schedule}: {fault}"));
         assert_eq!(differing(&expected, &found), 0, "{system}, {schedule}");
         for kernel in &compiled.kernels {
-            emit::cuda(kernel, Precision::F64).unwrap_or_else(|error| panic!("{error}"));
+            emit::cuda(kernel, Precision::F64).or_panic();
         }
     }
 }

@@ -5,25 +5,22 @@ use stencil_compiler::expr::real::Precision;
 use stencil_compiler::search::presets;
 use stencil_compiler::search::space::{Draws, Space};
 use stencil_compiler::{algorithm, emit, kernel, model, plan, schedule};
-use stencil_tests::{ELASTIC, ISOTHERMAL_NS, algorithm_of, with_mixed};
+use stencil_tests::{ELASTIC, ISOTHERMAL_NS, OrPanic, algorithm_of, with_mixed};
 
 #[test]
 fn every_text_parses_back() {
     for source in [ISOTHERMAL_NS, ELASTIC] {
         for mixed in ["bidiagonal", "product", "composed"] {
             let source = with_mixed(source, mixed);
-            let declared = model::parse::parse_str(&source).unwrap_or_else(|e| panic!("{e}"));
+            let declared = model::parse::parse_str(&source).or_panic();
             let printed = model::text::print(&declared);
-            let again = model::parse::parse_str(&printed).unwrap_or_else(|e| panic!("{e}"));
+            let again = model::parse::parse_str(&printed).or_panic();
             assert_eq!(again.without_spans(), declared.without_spans());
 
             let mut discrete = algorithm_of(&source);
             discrete.file = "of \"many\"\\\nlines".to_string();
             let text = algorithm::text::print(&discrete);
-            assert_eq!(
-                algorithm::text::parse(&text).unwrap_or_else(|e| panic!("{e}")),
-                discrete
-            );
+            assert_eq!(algorithm::text::parse(&text).or_panic(), discrete);
 
             let (space, mut draws) = (Space::new(&discrete, 4), Draws::new(11));
             let sampled = (0..6).filter_map(|_| space.sample(&mut draws));
@@ -39,13 +36,10 @@ fn every_text_parses_back() {
 
 fn later_stages(discrete: &algorithm::Algorithm, chosen: &schedule::Schedule) {
     let text = schedule::text::print(chosen);
+    assert_eq!(schedule::text::parse(&text).or_panic(), *chosen);
+    let compiled = compile(discrete, chosen, &Target::new(4)).or_panic();
     assert_eq!(
-        schedule::text::parse(&text).unwrap_or_else(|e| panic!("{e}")),
-        *chosen
-    );
-    let compiled = compile(discrete, chosen, &Target::new(4)).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(
-        plan::text::parse(&plan::text::print(&compiled.plan)).unwrap_or_else(|e| panic!("{e}")),
+        plan::text::parse(&plan::text::print(&compiled.plan)).or_panic(),
         compiled.plan
     );
     for made in &compiled.kernels {
@@ -68,14 +62,12 @@ fn the_same_input_gives_the_same_bytes() {
                 &preset.schedule(&discrete, Precision::F32),
                 &Target::new(4),
             )
-            .unwrap_or_else(|e| panic!("{e}"));
+            .or_panic();
             out += &plan::text::print(&compiled.plan);
             for made in &compiled.kernels {
                 out += &kernel::text::print(made);
                 if made.launch.kind == schedule::LaunchKind::Blocks {
-                    out += &emit::cuda(made, Precision::F32)
-                        .unwrap_or_else(|e| panic!("{e}"))
-                        .text;
+                    out += &emit::cuda(made, Precision::F32).or_panic().text;
                 }
             }
         }

@@ -75,6 +75,7 @@ impl Tests {
             .env(VARIABLE, fault.to_string())
             .env("RUST_TEST_THREADS", threads.to_string())
             .env("INSTA_UPDATE", "no")
+            .env("STENCIL_TURN", "all")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -2,6 +2,7 @@
 
 use ndarray::Array3;
 use stencil_runtime::{Simulation, SystemDef};
+use stencil_tests::{OrPanic, Runs};
 
 use super::{EULER, SOLVERS, WATER, law, pairs, started};
 
@@ -31,13 +32,12 @@ fn start(system: &SystemDef, cells: [usize; 3]) -> Simulation<f64> {
         |x: f64, y: f64| f64::from(u8::from((x - 0.4).abs() < 0.2 && (y - 0.6).abs() < 0.25));
     let names: Vec<String> = simulation.components().map(str::to_string).collect();
     for name in &names {
-        let set = simulation.set(name, |x, y, _| match name.as_str() {
+        simulation.fill(name, |x, y, _| match name.as_str() {
             "rho" | "h" => 1.0 + dense(x, y),
             "e" => 4.5 + dense(x, y) + 0.1 * wave(x, y, 1.0),
             "m_x" => 0.4 * wave(x, y, 2.0),
             _ => 0.3 * wave(x, y, 3.0),
         });
-        set.unwrap_or_else(|e| panic!("{e}"));
     }
     simulation
 }
@@ -49,20 +49,19 @@ fn differences(system: &SystemDef) -> String {
     let names: Vec<String> = straight.components().map(str::to_string).collect();
     let mut other = started::<f64>(system, [ny, nx, 1], false, Some(2e-3));
     for name in &names {
-        let values = exchanged(&array(&straight, name));
-        let set = other.set_array(&exchanged_name(name), values.view());
-        set.unwrap_or_else(|e| panic!("{e}"));
+        let values = exchanged(&straight.values(name));
+        other
+            .set_array(&exchanged_name(name), values.view())
+            .or_panic();
     }
     for simulation in [&mut straight, &mut other] {
-        simulation
-            .run(5, |_, _| ())
-            .unwrap_or_else(|e| panic!("{e}"));
+        simulation.run(5, |_, _| ()).or_panic();
     }
     let mut wrong = String::new();
     for name in &names {
         let (expected, found) = (
-            exchanged(&array(&straight, name)),
-            array(&other, &exchanged_name(name)),
+            exchanged(&straight.values(name)),
+            other.values(&exchanged_name(name)),
         );
         let most = (&expected - &found)
             .mapv(f64::abs)
@@ -73,10 +72,6 @@ fn differences(system: &SystemDef) -> String {
         }
     }
     wrong
-}
-
-fn array(simulation: &Simulation<f64>, name: &str) -> Array3<f64> {
-    simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}"))
 }
 
 #[test]
@@ -110,7 +105,7 @@ fn a_square_blast_keeps_its_symmetries() {
         .extent([150.0, 150.0, 1.0])
         .origin([-75.0, -75.0, 0.0])
         .cfl(0.4);
-    let mut simulation = builder.build().unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = builder.build().or_panic();
     let set = simulation.set("rho", |_, _, _| 1.0);
     let set = set.and_then(|()| {
         simulation.set(
@@ -119,8 +114,8 @@ fn a_square_blast_keeps_its_symmetries() {
         )
     });
     set.and_then(|()| simulation.run(150, |_, _| ()).map(|_| ()))
-        .unwrap_or_else(|e| panic!("{e}"));
-    let [rho, m_x, m_y] = ["rho", "m_x", "m_y"].map(|name| array(&simulation, name));
+        .or_panic();
+    let [rho, m_x, m_y] = ["rho", "m_x", "m_y"].map(|name| simulation.values(name));
     assert!(rho.iter().any(|rho| *rho > 2.0), "a shock");
     for j in 0..n {
         for i in 0..n {

@@ -3,6 +3,7 @@
 use physics::systems::River;
 use stencil_compiler::model::{parse, text};
 use stencil_runtime::{Number, Simulation, System, SystemDef};
+use stencil_tests::{OrPanic, Runs};
 
 use super::started;
 use crate::solutions::support::{changed, model_of};
@@ -31,23 +32,13 @@ fn river(dimension: usize, settings: &[(&str, &str)], time: &str) -> SystemDef {
     };
     changed(definition, |model| {
         let text = text::print(&model_of(definition)).replace("    waves {", DECLARED);
-        *model = parse::parse_str(&text).unwrap_or_else(|e| panic!("{e}"));
+        *model = parse::parse_str(&text).or_panic();
         for (key, text) in settings {
             let scheme = model.scheme.with_fluxes(key, text, &model.solvers);
-            model.scheme = scheme.unwrap_or_else(|e| panic!("{e}"));
+            model.scheme = scheme.or_panic();
         }
         model.scheme.time = time.to_string();
     })
-}
-
-fn set<T: Number>(simulation: &mut Simulation<T>, name: &str, of: impl Fn(f64, f64) -> f64 + Sync) {
-    let set = simulation.set(name, |x, y, _| of(x, y));
-    set.unwrap_or_else(|e| panic!("{e}"));
-}
-
-fn values<T: Number>(simulation: &Simulation<T>, name: &str) -> Vec<f64> {
-    let found = simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}"));
-    found.into_iter().collect()
 }
 
 /// A bump, and an island.
@@ -70,19 +61,16 @@ fn disturbed<T: Number>(system: &SystemDef, island: bool) -> [f64; 2] {
     let surface = if island { 1.0 } else { 2.0 };
     let dt = 0.1 / 60.0 / f64::sqrt(2.0 * G);
     let mut simulation = started::<T>(system, cells, false, Some(dt));
-    set(&mut simulation, "bed", bed);
-    set(&mut simulation, "h", |x, y| {
-        f64::max(surface - bed(x, y), 0.0)
-    });
-    let before = values(&simulation, "h");
+    simulation.fill("bed", |x, y, _| bed(x, y));
+    simulation.fill("h", |x, y, _| f64::max(surface - bed(x, y), 0.0));
+    let before = simulation.flat("h");
     assert_eq!(before.contains(&0.0), island);
-    let run = simulation.run(60, |_, _| ());
-    run.unwrap_or_else(|e| panic!("{e}"));
-    let changes = values(&simulation, "h").into_iter().zip(before);
+    simulation.run(60, |_, _| ()).or_panic();
+    let changes = simulation.flat("h").into_iter().zip(before);
     let most =
         |all: &mut dyn Iterator<Item = f64>| all.fold(0.0, |a, b| if b <= a { a } else { b });
     let flows = ["m_x", "m_y"].into_iter().take(system.model().dimension);
-    let mut flows = flows.flat_map(|name| values(&simulation, name));
+    let mut flows = flows.flat_map(|name| simulation.flat(name));
     [
         most(&mut flows.by_ref().map(f64::abs)),
         most(&mut changes.map(|(a, b)| (a - b).abs())),
@@ -137,15 +125,8 @@ fn a_lake_at_rest_stays_so() {
 
 /// Returns the mean error of the depth against this exact one at the end.
 fn error(simulation: &mut Simulation<f64>, end: f64, exact: impl Fn(f64, f64) -> f64) -> f64 {
-    let run = simulation.run_until(end, |_, _| ());
-    run.unwrap_or_else(|e| panic!("{e}"));
-    let (mesh, found) = (simulation.mesh(), simulation.to_f64("h"));
-    let found = found.unwrap_or_else(|e| panic!("{e}"));
-    let errors = found.indexed_iter().map(|((_, j, i), h)| {
-        let at = |axis: usize, i: usize| mesh.coordinate(axis, i as isize);
-        (h - exact(at(0, i), at(1, j))).abs()
-    });
-    errors.sum::<f64>() / found.len() as f64
+    simulation.run_until(end, |_, _| ()).or_panic();
+    simulation.error("h", |x, y, _| exact(x, y))
 }
 
 /// The gravity of the system.
@@ -172,11 +153,11 @@ fn a_dam_breaks_over_a_dry_bed() {
             let system = river(1, &[("riemann", riemann)], "ssprk2");
             let mut simulation = started::<f64>(&system, [n, 1, 1], true, None);
             let filled = |x: f64| f64::from(u8::from((x < 0.5) != back));
-            set(&mut simulation, "h", |x, _| filled(x));
+            simulation.fill("h", |x, _, _| filled(x));
             let error = error(&mut simulation, end, |x, _| {
                 depth(if back { 0.5 - x } else { x - 0.5 } / end)
             });
-            assert!(values(&simulation, "h").iter().all(|h| *h >= 0.0));
+            assert!(simulation.flat("h").iter().all(|h| *h >= 0.0));
             error
         };
         let [coarse, fine] = [100, 400].map(|n| error(n, false));
@@ -201,13 +182,11 @@ fn water_swings_in_a_trough() {
     let error = |n: usize| {
         let system = river(1, &[], "ssprk2");
         let mut simulation = started::<f64>(&system, [n, 1, 1], false, None);
-        set(&mut simulation, "bed", |x, _| {
-            deep * ((x - 0.5) / half).powi(2)
-        });
-        set(&mut simulation, "h", |x, _| depth(x, 0.0));
-        let before: f64 = values(&simulation, "h").iter().sum();
+        simulation.fill("bed", |x, _, _| deep * ((x - 0.5) / half).powi(2));
+        simulation.fill("h", |x, _, _| depth(x, 0.0));
+        let before: f64 = simulation.flat("h").iter().sum();
         let error = error(&mut simulation, end, |x, _| depth(x, end));
-        let after = values(&simulation, "h");
+        let after = simulation.flat("h");
         assert!(after.iter().all(|h| *h >= 0.0));
         let lost = (after.iter().sum::<f64>() / before - 1.0).abs();
         assert!(lost < 1e-13, "{lost}");
@@ -249,10 +228,10 @@ fn a_steady_flow_over_a_bump_is_of_second_order() {
             let mut extent = [4.0 / n as f64; 3];
             extent[axis] = 1.0;
             simulation = simulation.extent(extent).cfl(0.8);
-            let mut simulation = simulation.build().unwrap_or_else(|e| panic!("{e}"));
-            set(&mut simulation, "bed", |x, y| bed(along(x, y)));
-            set(&mut simulation, "h", |x, y| depth(along(x, y)));
-            set(&mut simulation, name, |_, _| sign * carried);
+            let mut simulation = simulation.build().or_panic();
+            simulation.fill("bed", |x, y, _| bed(along(x, y)));
+            simulation.fill("h", |x, y, _| depth(along(x, y)));
+            simulation.fill(name, |_, _, _| sign * carried);
             error(&mut simulation, 0.2, |x, y| depth(along(x, y)))
         };
         let [coarse, fine] = [40, 80].map(|n| error(n, 1.0));
@@ -276,13 +255,10 @@ fn small_waves_over_a_bump_are_in_proportion() {
         let mut simulation = started::<f64>(&system, [100, 1, 1], false, Some(5e-4));
         let bed = |x: f64| lake_bed(x, 0.45) / 4.0;
         let crest = move |x: f64| size * (-((x - 0.45) / 0.05).powi(2)).exp();
-        set(&mut simulation, "bed", |x, _| bed(x));
-        set(&mut simulation, "h", |x, _| 1.0 - bed(x) + crest(x));
-        let run = simulation.run(150, |_, _| ());
-        run.unwrap_or_else(|e| panic!("{e}"));
-        let depths = values(&simulation, "h")
-            .into_iter()
-            .zip(values(&simulation, "bed"));
+        simulation.fill("bed", |x, _, _| bed(x));
+        simulation.fill("h", |x, _, _| 1.0 - bed(x) + crest(x));
+        simulation.run(150, |_, _| ()).or_panic();
+        let depths = simulation.flat("h").into_iter().zip(simulation.flat("bed"));
         depths
             .map(|(h, bed)| (h + bed - 1.0) / size)
             .collect::<Vec<f64>>()
@@ -323,17 +299,14 @@ fn floods_have_mirrored_bits_and_keep_their_water() {
                 };
                 let mut simulation = started::<f64>(&system, [32, 16, 1], false, Some(1.5e-3));
                 let high = |x: f64, y: f64| if seen(x, y).0 < 0.2 { 1.5 } else { 0.75 };
-                set(&mut simulation, "bed", bed);
-                set(&mut simulation, "h", |x, y| {
-                    f64::max(high(x, y) - bed(x, y), 0.0)
-                });
-                let before: f64 = values(&simulation, "h").iter().sum();
+                simulation.fill("bed", |x, y, _| bed(x, y));
+                simulation.fill("h", |x, y, _| f64::max(high(x, y) - bed(x, y), 0.0));
+                let before: f64 = simulation.flat("h").iter().sum();
                 let run = simulation.run(40, |_, _| ());
                 run.unwrap_or_else(|e| panic!("{riemann}, {made}: {e}"));
-                let after: f64 = values(&simulation, "h").iter().sum();
+                let after: f64 = simulation.flat("h").iter().sum();
                 assert!((after / before - 1.0).abs() < 1e-13, "{before} {after}");
-                ["h", "m_x", "m_y"]
-                    .map(|name| simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}")))
+                ["h", "m_x", "m_y"].map(|name| simulation.values(name))
             };
             let (straight, image) = (run(false), run(true));
             for (component, (a, b)) in straight.iter().zip(image).enumerate() {
@@ -368,16 +341,15 @@ fn any_law_is_at_rest_over_given_data() {
             }}
             scheme s for Sloping {{ reconstruct: weno_z in primitive; riemann: hll; time: ssprk3; }}"
         );
-        let system = SystemDef::from_text("Sloping", &text).unwrap_or_else(|e| panic!("{e}"));
+        let system = SystemDef::from_text("Sloping", &text).or_panic();
         let steps = |extra: f64| {
             let mut simulation = started::<f64>(&system, [50, 1, 1], false, None);
             let hill = |x: f64| lake_bed(x, 0.45);
-            set(&mut simulation, "b", |x, _| hill(x));
-            set(&mut simulation, "q", |x, _| 2.0 - hill(x) + extra * x.sin());
-            let before = values(&simulation, "q");
-            let run = simulation.run(80, |_, _| ());
-            run.unwrap_or_else(|e| panic!("{e}"));
-            let after = values(&simulation, "q").into_iter().zip(before);
+            simulation.fill("b", |x, _, _| hill(x));
+            simulation.fill("q", |x, _, _| 2.0 - hill(x) + extra * x.sin());
+            let before = simulation.flat("q");
+            simulation.run(80, |_, _| ()).or_panic();
+            let after = simulation.flat("q").into_iter().zip(before);
             after.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
         };
         let (still, moved) = (steps(0.0), steps(0.1));

@@ -1,6 +1,7 @@
 //! Every solver in every number of dimensions and of every order stays bounded near the end of its time step, and has no favourite axis.
 
 use stencil_runtime::{Simulation, SystemDef};
+use stencil_tests::{OrPanic, Runs};
 
 use super::{EULER, SOLVERS, WATER, started, with_solver};
 
@@ -8,7 +9,7 @@ fn declared(text: &str, dimension: usize, riemann: &str, settings: &str) -> Syst
     let name = text.split_whitespace().nth(1).unwrap_or_default();
     let scheme = format!("scheme s for {name} {{ riemann: {riemann}; {settings} }}");
     let text = format!("{}\n{scheme}", with_solver(text, riemann));
-    SystemDef::from_text_in(name, &text, Some(dimension)).unwrap_or_else(|e| panic!("{e}"))
+    SystemDef::from_text_in(name, &text, Some(dimension)).or_panic()
 }
 
 /// Returns the distance of the surface from rest after 120 steps of 0.9 of the limit, over the initial one.
@@ -22,12 +23,11 @@ fn grown(dimension: usize, riemann: &str, settings: &str) -> f64 {
     let mut simulation = started::<f64>(&system, cells, false, Some(0.9 / sum));
     // A column, whose edges have waves of all lengths.
     let high = |x: [f64; 3]| x[..dimension].iter().all(|x| (x - 0.5).abs() < 0.25);
-    let set = simulation.set("h", |x, y, z| if high([x, y, z]) { 1.0 + off } else { 1.0 });
-    set.unwrap_or_else(|e| panic!("{e}"));
+    simulation.fill("h", |x, y, z| if high([x, y, z]) { 1.0 + off } else { 1.0 });
     if simulation.run(120, |_, _| ()).is_err() {
         return f64::INFINITY;
     }
-    let h = simulation.to_f64("h").unwrap_or_else(|e| panic!("{e}"));
+    let h = simulation.values("h");
     h.iter().map(|h| (h - 1.0).abs()).fold(0.0, f64::max) / off
 }
 
@@ -65,19 +65,15 @@ fn skewed(riemann: &str) -> f64 {
     let settings = "reconstruct: plm<limiter = mc>; time: ssprk2; sweep: strang;";
     let system = declared(EULER, 2, riemann, settings);
     let mut simulation: Simulation<f64> = started(&system, [n, n, 1], false, Some(0.3 / n as f64));
-    let set = [
-        simulation.set("rho", |_, _, _| 1.0),
-        simulation.set("e", |x, y, _| {
-            let near = (x - 0.5).hypot(y - 0.5) < 0.2;
-            if near { 10.0 } else { 2.5 }
-        }),
-    ];
-    set.into_iter()
-        .for_each(|set| set.unwrap_or_else(|e| panic!("{e}")));
+    simulation.fill("rho", |_, _, _| 1.0);
+    simulation.fill("e", |x, y, _| {
+        let near = (x - 0.5).hypot(y - 0.5) < 0.2;
+        if near { 10.0 } else { 2.5 }
+    });
     simulation
         .run(10, |_, _| ())
         .unwrap_or_else(|e| panic!("{riemann}: {e}"));
-    let rho = simulation.to_f64("rho").unwrap_or_else(|e| panic!("{e}"));
+    let rho = simulation.values("rho");
     let most = |of: &dyn Fn(usize, usize) -> f64| {
         let cells = (0..n).flat_map(|j| (0..n).map(move |i| (i, j)));
         cells.map(|(i, j)| of(i, j).abs()).fold(0.0, f64::max)

@@ -4,6 +4,7 @@ use std::f64::consts::TAU;
 
 use stencil_runtime::compiler::stability::{Axes, speeds};
 use stencil_runtime::{Simulation, SystemDef};
+use stencil_tests::{OrPanic, Runs};
 
 /// Values at a place and a time.
 type Exact = fn(f64, f64) -> f64;
@@ -30,32 +31,21 @@ const MAGNETIC: &str = "system Magnetic in 1d {
 
 /// Returns the mean error of the first of some components after a time, and the speed that limited the first step.
 fn error(text: &str, n: usize, end: f64, exact: &[(&str, Exact)]) -> (f64, f64) {
-    let system = SystemDef::from_text("law.pde", text).unwrap_or_else(|e| panic!("{e}"));
+    let system = SystemDef::from_text("law.pde", text).or_panic();
     let plane = system.model().dimension > 1;
     let builder = Simulation::<f64>::builder(&system).cells([n, if plane { 4 } else { 1 }, 1]);
-    let mut simulation = builder
-        .centered(true)
-        .cfl(0.4)
-        .build()
-        .unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = builder.centered(true).cfl(0.4).build().or_panic();
     for (name, value) in exact {
         simulation.set(name, |x, _, _| value(x, 0.0)).unwrap();
     }
-    simulation.step().unwrap_or_else(|e| panic!("{e}"));
+    simulation.step().or_panic();
     // The shares of waves that are as fast along each axis.
     let shares = speeds(system.model(), simulation.spacing(), Axes::Sum);
     let rates: f64 = shares.iter().map(|share| share.rate).sum();
     let speed = 0.4 / (simulation.dt() * rates);
-    simulation
-        .run_until(end, |_, _| ())
-        .unwrap_or_else(|e| panic!("{e}"));
+    simulation.run_until(end, |_, _| ()).or_panic();
     let (end, (name, value)) = (simulation.t(), exact[0]);
-    let found = simulation.to_f64(name).unwrap();
-    let errors = found.indexed_iter().map(|((_, _, i), found)| {
-        let x = (i as f64 + 0.5) / n as f64;
-        (found - value(x, end)).abs()
-    });
-    (errors.sum::<f64>() / found.len() as f64, speed)
+    (simulation.error(name, |x, _, _| value(x, end)), speed)
 }
 
 /// Checks that waves are of second order.

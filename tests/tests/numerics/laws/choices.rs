@@ -3,6 +3,7 @@
 use std::f64::consts::TAU;
 
 use stencil_runtime::{Error, Simulation, SystemDef};
+use stencil_tests::{OrPanic, Runs};
 
 use super::{RECONSTRUCTIONS, SOLVERS, started};
 
@@ -17,16 +18,10 @@ fn gas(scheme: &str) -> Result<SystemDef, Error> {
 /// Runs two states, once around: conserved sums stay, and density and pressure stay positive.
 fn runs(scheme: &str, system: &SystemDef) {
     let mut simulation: Simulation<f64> = started(system, [24, 1, 1], false, None);
-    let set = [
-        simulation.set("rho", |x, _, _| if x < 0.5 { 1.0 } else { 0.5 }),
-        simulation.set("m_x", |x, _, _| 0.2 * (TAU * x).sin()),
-        simulation.set("E", |x, _, _| if x < 0.5 { 2.5 } else { 1.0 }),
-    ];
-    set.into_iter()
-        .for_each(|set| set.unwrap_or_else(|e| panic!("{e}")));
-    let values = |s: &Simulation<f64>| {
-        ["rho", "m_x", "E"].map(|name| s.to_f64(name).unwrap_or_else(|e| panic!("{e}")))
-    };
+    simulation.fill("rho", |x, _, _| if x < 0.5 { 1.0 } else { 0.5 });
+    simulation.fill("m_x", |x, _, _| 0.2 * (TAU * x).sin());
+    simulation.fill("E", |x, _, _| if x < 0.5 { 2.5 } else { 1.0 });
+    let values = |s: &Simulation<f64>| ["rho", "m_x", "E"].map(|name| s.values(name));
     let before = values(&simulation);
     let run = simulation.run(8, |_, _| ());
     run.unwrap_or_else(|e| panic!("{scheme}: {e}"));
@@ -84,7 +79,7 @@ fn a_gas_has_waves_with_every_limiter() {
     for made in limiters {
         let made = made.replace("plm", "waves");
         let scheme = format!("reconstruct: {made}; riemann: roe; time: euler;");
-        runs(&scheme, &gas(&scheme).unwrap_or_else(|e| panic!("{e}")));
+        runs(&scheme, &gas(&scheme).or_panic());
     }
 }
 

@@ -1,6 +1,7 @@
 //! Contacts and shear: a solver that knows the middle wave keeps them, the others smear them.
 
 use stencil_runtime::Simulation;
+use stencil_tests::{OrPanic, Runs};
 
 use super::{EULER, SOLVERS, law, started};
 
@@ -15,26 +16,18 @@ fn layered(reconstruct: &str, riemann: &str, slide: f64) -> Simulation<f64> {
     let mut simulation = started::<f64>(&system, [N, 4, 1], false, None);
     let rho = |x: f64| if (x - 0.5).abs() < 0.25 { 3.0 } else { 1.0 };
     let along = move |x: f64| slide * (rho(x) - 2.0);
-    let set = [
-        simulation.set("rho", |x, _, _| rho(x)),
-        simulation.set("m_y", |x, _, _| rho(x) * along(x)),
-        simulation.set("e", |x, _, _| 1.0 / 0.4 + 0.5 * rho(x) * along(x).powi(2)),
-    ];
-    set.into_iter()
-        .for_each(|set| set.unwrap_or_else(|e| panic!("{e}")));
+    simulation.fill("rho", |x, _, _| rho(x));
+    simulation.fill("m_y", |x, _, _| rho(x) * along(x));
+    simulation.fill("e", |x, _, _| 1.0 / 0.4 + 0.5 * rho(x) * along(x).powi(2));
     simulation
 }
 
 /// Returns the largest change of density and of momentum along the layers in some steps.
 fn change(reconstruct: &str, riemann: &str, slide: f64) -> f64 {
     let mut simulation = layered(reconstruct, riemann, slide);
-    let values = |s: &Simulation<f64>| {
-        ["rho", "m_y"].map(|name| s.to_f64(name).unwrap_or_else(|e| panic!("{e}")))
-    };
+    let values = |s: &Simulation<f64>| ["rho", "m_y"].map(|name| s.values(name));
     let before = values(&simulation);
-    for _ in 0..20 {
-        simulation.step().unwrap_or_else(|e| panic!("{e}"));
-    }
+    simulation.steps(20);
     let after = values(&simulation);
     let changes = before.iter().zip(&after);
     let changes = changes.flat_map(|(a, b)| (a - b).into_iter().map(f64::abs));
@@ -134,19 +127,17 @@ fn the_contact_is_that_in_print() {
     let n = states.len();
     let system = law(EULER, 1, "constant", "hllc").model().clone();
     let text = stencil_compiler::model::text::print(&system).replace("ssprk3", "euler");
-    let system = stencil_runtime::SystemDef::from_text("Euler", &text);
-    let system = system.unwrap_or_else(|e| panic!("{e}"));
+    let system = stencil_runtime::SystemDef::from_text("Euler", &text).or_panic();
     let dt = 1e-4;
     let mut simulation = started::<f64>(&system, [n, 1, 1], false, Some(dt));
     for (k, name) in ["rho", "m_x", "e"].into_iter().enumerate() {
-        let set = simulation.set(name, |x, _, _| {
+        simulation.fill(name, |x, _, _| {
             conserved(states[(x * n as f64) as usize])[0][k]
         });
-        set.unwrap_or_else(|e| panic!("{e}"));
     }
-    simulation.step().unwrap_or_else(|e| panic!("{e}"));
+    simulation.step().or_panic();
     for (k, name) in ["rho", "m_x", "e"].into_iter().enumerate() {
-        let found = simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}"));
+        let found = simulation.values(name);
         for i in 0..n {
             let (own, next) = (states[i], states[(i + 1) % n]);
             let flux = in_print(own, next)[k] - in_print(states[(i + n - 1) % n], own)[k];

@@ -1,6 +1,7 @@
 //! Riemann solvers that a system declares.
 
 use stencil_runtime::{Number, Simulation, SystemDef};
+use stencil_tests::{OrPanic, Runs};
 
 use super::exact::{GAMMA, Gas, gas as solution};
 use super::{EULER, RECONSTRUCTIONS, SOLVERS, law, started, with_solver};
@@ -30,22 +31,16 @@ fn gas(items: &str, dimension: usize, reconstruct: &str, riemann: &str) -> Syste
 fn moved(system: &SystemDef, cells: [usize; 3]) -> Vec<f64> {
     let mut simulation = started::<f64>(system, cells, false, Some(2e-3));
     let rho = |x: f64, y: f64| 1.5 + (6.3 * x).sin() * (6.3 * y).cos() * 0.4;
-    let set = [
-        simulation.set("rho", |x, y, _| rho(x, y)),
-        simulation.set("m_x", |x, y, _| 0.7 * rho(x, y) * (6.3 * y).sin()),
-        simulation.set("m_y", |x, y, _| -0.3 * rho(x, y) * (6.3 * x).cos()),
-        simulation.set("e", |x, y, _| 2.5 + rho(x, y)),
-    ];
-    set.into_iter()
-        .for_each(|set| set.unwrap_or_else(|e| panic!("{e}")));
-    for _ in 0..10 {
-        simulation.step().unwrap_or_else(|e| panic!("{e}"));
-    }
+    simulation.fill("rho", |x, y, _| rho(x, y));
+    simulation.fill("m_x", |x, y, _| 0.7 * rho(x, y) * (6.3 * y).sin());
+    simulation.fill("m_y", |x, y, _| -0.3 * rho(x, y) * (6.3 * x).cos());
+    simulation.fill("e", |x, y, _| 2.5 + rho(x, y));
+    simulation.steps(10);
     values(&simulation, &["rho", "m_x", "m_y", "e"])
 }
 
 fn values(simulation: &Simulation<f64>, names: &[&str]) -> Vec<f64> {
-    let of = |name: &&str| simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}"));
+    let of = |name: &&str| simulation.values(name);
     names.iter().flat_map(of).collect()
 }
 
@@ -94,20 +89,14 @@ fn a_tube_has_the_same_bits_along_all_axes() {
                 .dt(4e-3)
                 .unchecked_step(true)
                 .build()
-                .unwrap_or_else(|e| panic!("{e}"));
+                .or_panic();
             let left = |x: f64, y: f64, z: f64| [x, y, z][axis] < 0.5;
-            let set = [
-                simulation.set("rho", |x, y, z| if left(x, y, z) { 1.0 } else { 0.5 }),
-                simulation.set("e", |x, y, z| if left(x, y, z) { 2.5 } else { 1.5 }),
-            ];
-            set.into_iter()
-                .for_each(|set| set.unwrap_or_else(|e| panic!("{e}")));
-            for _ in 0..8 {
-                simulation.step().unwrap_or_else(|e| panic!("{e}"));
-            }
+            simulation.fill("rho", |x, y, z| if left(x, y, z) { 1.0 } else { 0.5 });
+            simulation.fill("e", |x, y, z| if left(x, y, z) { 2.5 } else { 1.5 });
+            simulation.steps(8);
             let m = ["m_x", "m_y", "m_z"][axis];
             let of = |name: &str| {
-                let array = simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}"));
+                let array = simulation.values(name);
                 let mut line = array.view();
                 for other in (0..3).filter(|other| *other != axis) {
                     line.collapse_axis(ndarray::Axis(2 - other), 0);
@@ -147,7 +136,7 @@ fn fluxes<T: Number>(pairs: &[[Gas; 2]]) -> Vec<[f64; 3]> {
     let text = format!(
         "{text} scheme s for Euler {{ reconstruct: constant in primitive; riemann: exact; time: euler; }}"
     );
-    let system = SystemDef::from_text_in("Euler", &text, Some(1)).unwrap_or_else(|e| panic!("{e}"));
+    let system = SystemDef::from_text_in("Euler", &text, Some(1)).or_panic();
     let n = 4 * pairs.len();
     let builder = Simulation::<T>::builder(&system).cells([n, 1, 1]);
     let builder = builder
@@ -155,19 +144,18 @@ fn fluxes<T: Number>(pairs: &[[Gas; 2]]) -> Vec<[f64; 3]> {
         .dt(1.0)
         .unchecked_step(true);
     let builder = builder.param("gamma", pairs[0][0].gamma);
-    let mut simulation = builder.build().unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = builder.build().or_panic();
     let names = ["rho", "m_x", "e"];
     for (k, name) in names.iter().enumerate() {
         let value = |x: f64| {
             let cell = x as usize;
             law_of(pairs[cell / 4][(cell / 2) % 2])[0][k]
         };
-        let set = simulation.set(name, |x, _, _| value(x));
-        set.unwrap_or_else(|e| panic!("{e}"));
+        simulation.fill(name, |x, _, _| value(x));
     }
-    let before = names.map(|name| simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}")));
-    simulation.step().unwrap_or_else(|e| panic!("{e}"));
-    let after = names.map(|name| simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}")));
+    let before = names.map(|name| simulation.values(name));
+    simulation.step().or_panic();
+    let after = names.map(|name| simulation.values(name));
     let flux = |(i, pair): (usize, &[Gas; 2])| {
         let [_, inflow] = law_of(pair[0]);
         let at = [0, 0, 4 * i + 1];
@@ -250,7 +238,7 @@ fn equal_pressures_have_mirrored_bits() {
     let text = format!(
         "{text} scheme s for Euler {{ reconstruct: constant in primitive; riemann: exact; time: euler; }}"
     );
-    let system = SystemDef::from_text_in("Euler", &text, Some(1)).unwrap_or_else(|e| panic!("{e}"));
+    let system = SystemDef::from_text_in("Euler", &text, Some(1)).or_panic();
     // Few digits, of which none is lost: density, momentum and energy of one pressure.
     let state = |i: usize, rho: usize, u: usize| {
         let slow = f64::powi(0.5, 5 + (i % 14) as i32);
@@ -267,9 +255,9 @@ fn equal_pressures_have_mirrored_bits() {
             .extent([n as f64, 1.0, 1.0])
             .dt(0.5)
             .unchecked_step(true);
-        let mut simulation = builder.build().unwrap_or_else(|e| panic!("{e}"));
+        let mut simulation = builder.build().or_panic();
         for (k, name) in ["rho", "m_x", "e"].into_iter().enumerate() {
-            let set = simulation.set(name, |x, _, _| {
+            simulation.fill(name, |x, _, _| {
                 let cell = if mirrored {
                     n - 1 - x as usize
                 } else {
@@ -278,10 +266,9 @@ fn equal_pressures_have_mirrored_bits() {
                 let value = pairs[cell / 4][(cell / 2) % 2][k];
                 if mirrored && k == 1 { -value } else { value }
             });
-            set.unwrap_or_else(|e| panic!("{e}"));
         }
-        simulation.step().unwrap_or_else(|e| panic!("{e}"));
-        ["rho", "m_x", "e"].map(|name| simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}")))
+        simulation.step().or_panic();
+        ["rho", "m_x", "e"].map(|name| simulation.values(name))
     };
     for (k, (found, mut image)) in run(false).into_iter().zip(run(true)).enumerate() {
         image.invert_axis(ndarray::Axis(2));

@@ -1,15 +1,10 @@
 //! Fluxes that are reconstructed themselves: values in the middle of cells, of the order of the reconstruction along all axes
 //! at once.
 
-use stencil_runtime::Simulation;
+use stencil_tests::{OrPanic, Runs};
 
 use super::order::vortex_error;
 use super::{ADVECTION, EULER, WATER, law, started};
-
-fn values(simulation: &Simulation<f64>, name: &str) -> Vec<f64> {
-    let found = simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}"));
-    found.iter().copied().collect()
-}
 
 #[test]
 fn a_vortex_drifts_at_the_order_of_the_reconstruction() {
@@ -40,16 +35,10 @@ fn a_tube_has_no_more_new_extrema_than_with_states() {
     let falls = |reconstruct: &str, riemann: &str| {
         let system = law(EULER, 1, reconstruct, riemann);
         let mut simulation = started::<f64>(&system, [100, 1, 1], true, None);
-        let set = [
-            simulation.set("rho", |x, _, _| if x < 0.5 { 1.0 } else { 0.125 }),
-            simulation.set("e", |x, _, _| if x < 0.5 { 2.5 } else { 0.25 }),
-        ];
-        set.into_iter()
-            .for_each(|set| set.unwrap_or_else(|e| panic!("{e}")));
-        while simulation.t() < 0.2 {
-            simulation.step_until(0.2).unwrap_or_else(|e| panic!("{e}"));
-        }
-        let rho = values(&simulation, "rho");
+        simulation.fill("rho", |x, _, _| if x < 0.5 { 1.0 } else { 0.125 });
+        simulation.fill("e", |x, _, _| if x < 0.5 { 2.5 } else { 0.25 });
+        simulation.run_until(0.2, |_, _| ()).or_panic();
+        let rho = simulation.flat("rho");
         let falls = |from: usize, to: usize| {
             let steps = rho[from..to].windows(2);
             steps.map(|pair| (pair[1] - pair[0]).abs()).sum::<f64>() / 0.875
@@ -78,12 +67,9 @@ fn fluxes_are_those_of_states_where_there_is_no_difference() {
     let after = |text: &str, set: &str, reconstruct: &str, riemann: &str| {
         let system = law(text, 1, reconstruct, riemann);
         let mut simulation = started::<f64>(&system, [40, 1, 1], false, Some(0.005));
-        let wave = simulation.set(set, |x, _, _| 1.0 + (6.0 * x).sin().exp());
-        wave.unwrap_or_else(|e| panic!("{e}"));
-        for _ in 0..20 {
-            simulation.step().unwrap_or_else(|e| panic!("{e}"));
-        }
-        values(&simulation, set)
+        simulation.fill(set, |x, _, _| 1.0 + (6.0 * x).sin().exp());
+        simulation.steps(20);
+        simulation.flat(set)
     };
     for made in ["plm<limiter = mc>", "ppm", "weno5", "weno_z"] {
         let [states, fluxes] = ["", " in fluxes"]
@@ -133,13 +119,11 @@ fn the_law_is_linear_between_the_states_that_are_chosen() {
         let text = format!(
             "{text} scheme s for Burgers {{ reconstruct: plm<limiter = central> in fluxes; riemann: roe<fix = 0, {setting}>; time: euler; }}"
         );
-        let system = stencil_runtime::SystemDef::from_text("Burgers", &text);
-        let system = system.unwrap_or_else(|e| panic!("{e}"));
+        let system = stencil_runtime::SystemDef::from_text("Burgers", &text).or_panic();
         let mut simulation = started::<f64>(&system, [n, 1, 1], false, Some(dt));
         let set = simulation.set("q", |x, _, _| q[(x * n as f64) as usize]);
-        set.and_then(|()| simulation.step())
-            .unwrap_or_else(|e| panic!("{e}"));
-        for (i, found) in values(&simulation, "q").into_iter().enumerate() {
+        set.and_then(|()| simulation.step()).or_panic();
+        for (i, found) in simulation.flat("q").into_iter().enumerate() {
             let exact = q[i] - dt * n as f64 * (through[i] - through[(i + n - 1) % n]);
             assert!(
                 (found - exact).abs() < 1e-14,

@@ -2,6 +2,7 @@
 //! speed one.
 
 use stencil_runtime::{Simulation, SystemDef};
+use stencil_tests::{OrPanic, Runs};
 
 use super::{ADVECTION, started};
 
@@ -37,19 +38,13 @@ fn forecasts_are_those_in_print_stage_by_stage() {
         let text = format!(
             "{ADVECTION} scheme s for Advection {{ reconstruct: constant; riemann: {riemann}; time: euler; }}"
         );
-        let system = SystemDef::from_text("Advection", &text).unwrap_or_else(|e| panic!("{e}"));
+        let system = SystemDef::from_text("Advection", &text).or_panic();
         let mut simulation = started::<f64>(&system, [n, 1, 1], false, Some(nu / n as f64));
-        let set = simulation.set("q", |x, _, _| if x < 0.4 { 1.0 } else { (9.0 * x).sin() });
-        set.unwrap_or_else(|e| panic!("{e}"));
-        let read = |simulation: &Simulation<f64>| {
-            simulation
-                .to_f64("q")
-                .unwrap_or_else(|e| panic!("{e}"))
-                .into_raw_vec_and_offset()
-                .0
-        };
+        simulation.fill("q", |x, _, _| if x < 0.4 { 1.0 } else { (9.0 * x).sin() });
+        let read =
+            |simulation: &Simulation<f64>| simulation.values("q").into_raw_vec_and_offset().0;
         let before = read(&simulation);
-        simulation.step().unwrap_or_else(|e| panic!("{e}"));
+        simulation.step().or_panic();
         let (after, mut lost) = (read(&simulation), 0.0);
         for i in 0..n {
             let flux = |i: usize| musta(stages, [before[i % n], before[(i + 1) % n]], nu);

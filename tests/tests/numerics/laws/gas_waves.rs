@@ -4,6 +4,7 @@ use std::f64::consts::TAU;
 
 use ndarray::Array3;
 use stencil_runtime::{Simulation, SystemDef};
+use stencil_tests::Runs;
 
 use super::{EULER, law, started};
 
@@ -69,15 +70,12 @@ fn run(system: &SystemDef, family: &Family, k: [f64; 3], n: usize) -> (f64, [Arr
     let dt = 0.1 / n as f64;
     let mut simulation: Simulation<f64> = started(system, [n; 3], false, Some(dt));
     for (c, name) in NAMES.into_iter().enumerate() {
-        let set = simulation.set(name, |x, y, z| {
+        simulation.fill(name, |x, y, z| {
             state(family, k, [x - 0.5, y - 0.5, z - 0.5], 0.0)[c]
         });
-        set.unwrap_or_else(|e| panic!("{e}"));
     }
-    for _ in 0..n {
-        simulation.step().unwrap_or_else(|e| panic!("{e}"));
-    }
-    let found = NAMES.map(|name| simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}")));
+    simulation.steps(n);
+    let found = NAMES.map(|name| simulation.values(name));
     let (mut error, t) = (0.0, dt * n as f64);
     let at = |i: usize| (i as f64 + 0.5) / n as f64 - 0.5;
     for (c, found) in found.iter().enumerate() {

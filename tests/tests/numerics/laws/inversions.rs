@@ -1,6 +1,7 @@
 //! Primitive variables by an equation that is solved in each cell: a gas near the speed of light.
 
 use stencil_runtime::{Axis, Boundary, Simulation, SystemDef};
+use stencil_tests::OrPanic;
 
 /// Relativistic hydrodynamics in units of the speed of light (Martí and Müller, Living Rev. Relativ. 6, 7, 2003, Eqs. 3 to 12). The pressure
 /// is found by Newton's method (Aloy et al., Astrophys. J. Suppl. 122, 151, 1999).
@@ -50,20 +51,18 @@ scheme plm_hll for RelativisticGas { reconstruct: plm<limiter = mc> in primitive
 /// A blast into gas without pressure (problem 1 of Martí and Müller): the state behind its shock.
 #[test]
 fn a_relativistic_blast_is_as_in_print() {
-    let system = SystemDef::from_text("gas.pde", GAS).unwrap_or_else(|e| panic!("{e}"));
+    let system = SystemDef::from_text("gas.pde", GAS).or_panic();
     let builder = Simulation::<f64>::builder(&system).cells([400, 1, 1]);
     let builder = builder
         .centered(true)
         .boundary(Axis::X, Boundary::outflow());
-    let mut simulation = builder.cfl(0.4).build().unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = builder.cfl(0.4).build().or_panic();
     let left = |x: f64| if x < 0.5 { 1.0 } else { 0.0 };
     simulation.set("D", |x, _, _| 1.0 + 9.0 * left(x)).unwrap();
     simulation
         .set("tau", |x, _, _| 1.5e-6 + 19.995 * left(x))
         .unwrap();
-    simulation
-        .run_until(0.4, |_, _| ())
-        .unwrap_or_else(|e| panic!("{e}"));
+    simulation.run_until(0.4, |_, _| ()).or_panic();
     let [d, s, tau] = ["D", "S_x", "tau"].map(|name| simulation.to_f64(name).unwrap());
     // Sides of the contact in the published state: pressure 1.448 and velocity 0.714, with densities 2.639 and 5.071.
     let state = |p: f64, v: f64, rho: f64| {
@@ -88,9 +87,9 @@ fn a_relativistic_blast_is_as_in_print() {
 /// An equation without a solution stops the run, and the message names it.
 #[test]
 fn a_state_without_a_pressure_stops_the_run() {
-    let system = SystemDef::from_text("gas.pde", GAS).unwrap_or_else(|e| panic!("{e}"));
+    let system = SystemDef::from_text("gas.pde", GAS).or_panic();
     let builder = Simulation::<f64>::builder(&system).cells([8, 1, 1]);
-    let mut simulation = builder.dt(1e-3).build().unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = builder.dt(1e-3).build().or_panic();
     simulation.set("D", |_, _, _| 1.0).unwrap();
     simulation.set("tau", |_, _, _| 1.0).unwrap();
     // Faster than light, whatever the pressure.

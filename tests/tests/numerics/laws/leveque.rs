@@ -4,6 +4,7 @@
 use std::f64::consts::TAU;
 
 use stencil_runtime::Simulation;
+use stencil_tests::{OrPanic, Runs};
 
 use super::{law, started};
 
@@ -123,12 +124,10 @@ fn apart(limiter: Limiter, start: fn(f64, f64) -> State, n: usize, nu: f64) -> f
     let system = law(SOUND, 2, &format!("waves<limiter = {}>", limiter.0), "roe");
     let mut simulation = started::<f64>(&system, [n, n, 1], false, Some(nu / n as f64));
     for (k, name) in ["p", "u_x", "u_y"].into_iter().enumerate() {
-        let set = simulation.set(name, |x, y, _| start(x, y)[k]);
-        set.unwrap_or_else(|e| panic!("{e}"));
+        simulation.fill(name, |x, y, _| start(x, y)[k]);
     }
-    let values = |simulation: &Simulation<f64>| {
-        ["p", "u_x", "u_y"].map(|name| simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}")))
-    };
+    let values =
+        |simulation: &Simulation<f64>| ["p", "u_x", "u_y"].map(|name| simulation.values(name));
     let at = values(&simulation);
     let state =
         |i: usize, j: usize, of: &[ndarray::Array3<f64>; 3]| [0, 1, 2].map(|k| of[k][[0, j, i]]);
@@ -136,7 +135,7 @@ fn apart(limiter: Limiter, start: fn(f64, f64) -> State, n: usize, nu: f64) -> f
     let mut q: Square = (0..n).map(row).collect();
     for _ in 0..n {
         q = step(&q, nu, limiter.1);
-        simulation.step().unwrap_or_else(|e| panic!("{e}"));
+        simulation.step().or_panic();
     }
     let found = values(&simulation);
     let mut most = 0.0f64;

@@ -4,11 +4,12 @@ use std::f64::consts::TAU;
 
 use physics::systems::{ALL, Acoustics, LayeredAcoustics, Traffic};
 use stencil_runtime::{Simulation, System, SystemDef};
+use stencil_tests::{OrPanic, Runs};
 
 use super::{error_of_fan, of_library, started};
 
 fn system<S: System>() -> SystemDef {
-    SystemDef::new(&S::DEFINITION).unwrap_or_else(|e| panic!("{e}"))
+    SystemDef::new(&S::DEFINITION).or_panic()
 }
 
 /// Returns the mean error of the pressure after a plane wave went a fifth of its length to the right or the left, by
@@ -22,21 +23,13 @@ fn sound(solver: [&str; 2], k: [f64; 3], n: usize, sign: f64) -> f64 {
         let phase: f64 = x.iter().zip(k).map(|(x, k)| k * x).sum();
         (TAU * (phase - sign * size * t)).cos()
     };
-    let ok = |set: Result<(), stencil_runtime::Error>| set.unwrap_or_else(|e| panic!("{e}"));
-    ok(simulation.set("p", |x, y, z| wave([x, y, z], 0.0)));
+    simulation.fill("p", |x, y, z| wave([x, y, z], 0.0));
     for (axis, name) in ["u_x", "u_y", "u_z"].into_iter().enumerate() {
-        ok(simulation.set(name, |x, y, z| sign * k[axis] / size * wave([x, y, z], 0.0)));
+        simulation.fill(name, |x, y, z| sign * k[axis] / size * wave([x, y, z], 0.0));
     }
-    for _ in 0..n {
-        simulation.step().unwrap_or_else(|e| panic!("{e}"));
-    }
-    let p = simulation.to_f64("p").unwrap_or_else(|e| panic!("{e}"));
+    simulation.steps(n);
     let t = dt * n as f64;
-    let at = |i: usize| (i as f64 + 0.5) / n as f64;
-    let errors = p
-        .indexed_iter()
-        .map(|((l, j, i), value)| (value - wave([at(i), at(j), at(l)], t)).abs());
-    errors.sum::<f64>() / (n as f64).powi(3)
+    simulation.error("p", |x, y, z| wave([x, y, z], t))
 }
 
 #[test]
@@ -79,13 +72,10 @@ fn shear_stays() {
             let mut simulation = started::<f64>(&system, [n; 3], false, Some(0.4 / n as f64));
             let wave = |x: [f64; 3]| (TAU * x[along]).sin();
             let name = ["u_x", "u_y", "u_z"][across];
-            let set = simulation.set(name, |x, y, z| wave([x, y, z]));
-            set.unwrap_or_else(|e| panic!("{e}"));
-            let before = simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}"));
-            simulation
-                .run(n as u64, |_, _| ())
-                .unwrap_or_else(|e| panic!("{e}"));
-            let after = simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}"));
+            simulation.fill(name, |x, y, z| wave([x, y, z]));
+            let before = simulation.values(name);
+            simulation.run(n as u64, |_, _| ()).or_panic();
+            let after = simulation.values(name);
             (after - before).mapv(f64::abs).sum() / (n * n * n) as f64
         };
         for (along, across) in [(0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1)] {
@@ -119,10 +109,9 @@ fn cars_stop_and_start() {
         let error = |n: usize| {
             let system = system::<Traffic>();
             let mut simulation = started::<f64>(&system, [n, 1, 1], true, None);
-            let set = simulation.set("q", |x, _, _| if x < 0.5 { left } else { right });
-            set.unwrap_or_else(|e| panic!("{e}"));
+            simulation.fill("q", |x, _, _| if x < 0.5 { left } else { right });
             let error = error_of_fan(&mut simulation, "q", end, |s| cars(left, right, s));
-            error.unwrap_or_else(|e| panic!("{e}"))
+            error.or_panic()
         };
         let [coarse, fine] = [50, 200].map(error);
         println!("{left} {right}: {coarse:.2e} {fine:.2e}");
@@ -150,26 +139,15 @@ fn an_interface_reflects_a_part_of_a_pulse() {
     let end = 0.45;
     let error = |scheme: &str, n: usize| {
         let system = system::<LayeredAcoustics<1>>();
-        let system = system.with_scheme(scheme).unwrap_or_else(|e| panic!("{e}"));
+        let system = system.with_scheme(scheme).or_panic();
         let mut simulation = started::<f64>(&system, [n, 1, 1], true, None);
         let rho = |x: f64| if x < 0.5 { 1.0 } else { 4.0 };
-        let set = [
-            simulation.set("K", |_, _, _| 1.0),
-            simulation.set("rho", |x, _, _| rho(x)),
-            simulation.set("e", |x, _, _| -reflected(x, 0.0)),
-            simulation.set("m_x", |x, _, _| reflected(x, 0.0)),
-        ];
-        set.into_iter()
-            .for_each(|set| set.unwrap_or_else(|e| panic!("{e}")));
-        while simulation.t() < end {
-            simulation.step_until(end).unwrap_or_else(|e| panic!("{e}"));
-        }
-        let e = simulation.to_f64("e").unwrap_or_else(|e| panic!("{e}"));
-        let errors = e.iter().enumerate().map(|(i, e)| {
-            let x = (i as f64 + 0.5) / n as f64;
-            (-e - reflected(x, end)).abs()
-        });
-        errors.sum::<f64>() / n as f64
+        simulation.fill("K", |_, _, _| 1.0);
+        simulation.fill("rho", |x, _, _| rho(x));
+        simulation.fill("e", |x, _, _| -reflected(x, 0.0));
+        simulation.fill("m_x", |x, _, _| reflected(x, 0.0));
+        simulation.run_until(end, |_, _| ()).or_panic();
+        simulation.error("e", |x, _, _| -reflected(x, end))
     };
     for scheme in ["waves_roe", "plm_hll"] {
         let [coarse, fine] = [100, 400].map(|n| error(scheme, n));
@@ -199,8 +177,7 @@ fn in_motion(system: &SystemDef) -> Simulation<f64> {
         let wave = move |x: f64, y: f64, z: f64| {
             (TAU * (x + shift)).sin() * (TAU * (y + z - 2.0 * shift)).cos()
         };
-        let set = simulation.set(name, |x, y, z| mean + size * wave(x, y, z));
-        set.unwrap_or_else(|e| panic!("{e}"));
+        simulation.fill(name, |x, y, z| mean + size * wave(x, y, z));
     }
     simulation
 }
@@ -210,12 +187,12 @@ fn in_motion(system: &SystemDef) -> Simulation<f64> {
 fn every_law_conserves_by_every_scheme() {
     let mut laws = 0;
     for definition in ALL {
-        let system = SystemDef::new(definition).unwrap_or_else(|e| panic!("{e}"));
+        let system = SystemDef::new(definition).or_panic();
         let model = system.model();
         for scheme in model.schemes().filter(|_| !model.fluxes.is_empty()) {
             let name = format!("{} in {}d, {}", model.name, model.dimension, scheme.name);
             let system = system.with_scheme(&scheme.name);
-            let mut simulation = in_motion(&system.unwrap_or_else(|e| panic!("{e}")));
+            let mut simulation = in_motion(&system.or_panic());
             let fields = model
                 .fluxes
                 .iter()

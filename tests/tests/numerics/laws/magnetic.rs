@@ -1,6 +1,7 @@
 //! Gas in a magnetic field along one and two axes: vectors of three components agree with scalars.
 
 use stencil_runtime::{Axis, Boundary, Engine, Face, Number, Side, Simulation, SystemDef};
+use stencil_tests::{OrPanic, Runs};
 
 /// The law with vectors of three components.
 const WIDE: &str = "
@@ -55,7 +56,7 @@ fn law(items: &str, dimension: usize) -> SystemDef {
         "system Magnetic in {dimension}d {{ {text}{rest} }}
         scheme s for Magnetic {{ reconstruct: plm<limiter = mc>; riemann: hll; time: ssprk3; }}"
     );
-    SystemDef::from_text("law.pde", &text).unwrap_or_else(|e| panic!("{e}"))
+    SystemDef::from_text("law.pde", &text).or_panic()
 }
 
 /// Brio and Wu's tube (J. Comput. Phys. 75, 400, 1988) with all components, turned by a third of a right angle in the plane.
@@ -95,15 +96,13 @@ fn run<T: Number>(items: &str, dimension: usize, wall: bool, engine: Engine) -> 
         }
     }
     let builder = builder.engine(engine).dt(1e-3);
-    let mut simulation = builder.build().unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = builder.build().or_panic();
     for (at, name) in COMPONENTS.iter().enumerate() {
         simulation
             .set(name, |x, y, _| initial(at, wall, x, y))
             .unwrap();
     }
-    for _ in 0..60 {
-        simulation.step().unwrap_or_else(|e| panic!("{e}"));
-    }
+    simulation.steps(60);
     let values = COMPONENTS.map(|name| simulation.to_f64(name).unwrap().into_iter().collect());
     values.to_vec()
 }

@@ -32,6 +32,7 @@ use std::sync::LazyLock;
 
 use stencil_compiler::model::Scheme;
 use stencil_runtime::{Boundary, Definition, Error, Number, Simulation, SystemDef};
+use stencil_tests::{OrPanic, Runs};
 
 /// All reconstructions of states with each limiter, as a scheme has them.
 static RECONSTRUCTIONS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
@@ -166,7 +167,7 @@ fn law(text: &str, dimension: usize, reconstruct: &str, riemann: &str) -> System
         "scheme s for {name} {{ reconstruct: {reconstruct}; riemann: {riemann}; time: {time}; }}"
     );
     let text = format!("{}\n{scheme}", with_solver(text, riemann));
-    SystemDef::from_text_in(name, &text, Some(dimension)).unwrap_or_else(|e| panic!("{e}"))
+    SystemDef::from_text_in(name, &text, Some(dimension)).or_panic()
 }
 
 /// Returns a law of the library with a scheme as in [`law`], in place of its own.
@@ -180,8 +181,9 @@ fn of_library(definition: &Definition, reconstruct: &str, riemann: &str) -> Syst
         "scheme s for {name} {{ reconstruct: {reconstruct}; riemann: {riemann}; time: {time}; }}"
     );
     let text = format!("{}\n{scheme}", definition.model);
-    let system = SystemDef::from_text(name, &text).and_then(|system| system.with_scheme("s"));
-    system.unwrap_or_else(|e| panic!("{e}"))
+    SystemDef::from_text(name, &text)
+        .and_then(|system| system.with_scheme("s"))
+        .or_panic()
 }
 
 /// Returns a run on a unit box, periodic or with outflow along x.
@@ -200,7 +202,7 @@ fn started<T: Number>(
         Some(dt) => builder.dt(dt).unchecked_step(true),
         None => builder.cfl(0.4),
     };
-    builder.build().unwrap_or_else(|e| panic!("{e}"))
+    builder.build().or_panic()
 }
 
 /// Returns the mean error of a component at `end`, whose exact value is a function of the speed `(x - 1/2)/t` along x.
@@ -210,14 +212,6 @@ fn error_of_fan<T: Number>(
     end: f64,
     exact: impl Fn(f64) -> f64,
 ) -> Result<f64, Error> {
-    while simulation.t() < end {
-        simulation.step_until(end)?;
-    }
-    let found = simulation.to_f64(component)?;
-    let n = found.len() as f64;
-    let errors = found.iter().enumerate().map(|(i, value)| {
-        let x = (i as f64 + 0.5) / n;
-        (value - exact((x - 0.5) / end)).abs()
-    });
-    Ok(errors.sum::<f64>() / n)
+    simulation.run_until(end, |_, _| ())?;
+    Ok(simulation.error(component, |x, _, _| exact((x - 0.5) / end)))
 }

@@ -1,5 +1,7 @@
 //! PPM against the equations in print, and their consequences for extrema.
 
+use stencil_tests::{OrPanic, Runs};
+
 use super::{ADVECTION, law, started};
 
 /// Returns the slope of Colella and Woodward 1984, Eqs. 1.7 and 1.8, on equal cells.
@@ -37,15 +39,12 @@ fn stepped(a: &[f64], speed: f64, courant: f64) -> Vec<f64> {
     let mut scheme = law(&text, 1, "ppm", "roe").model().clone();
     scheme.scheme.time = "euler".to_string();
     let text = stencil_compiler::model::text::print(&scheme);
-    let system = stencil_runtime::SystemDef::from_text("Advection", &text);
-    let system = system.unwrap_or_else(|e| panic!("{e}"));
+    let system = stencil_runtime::SystemDef::from_text("Advection", &text).or_panic();
     let n = a.len();
     let mut simulation = started::<f64>(&system, [n, 1, 1], false, Some(courant / n as f64));
     let set = simulation.set("q", |x, _, _| a[(x * n as f64) as usize]);
-    set.and_then(|()| simulation.step())
-        .unwrap_or_else(|e| panic!("{e}"));
-    let found = simulation.to_f64("q").unwrap_or_else(|e| panic!("{e}"));
-    found.into_iter().collect()
+    set.and_then(|()| simulation.step()).or_panic();
+    simulation.flat("q")
 }
 
 /// Returns numbers between -1 and 1, the same in every run.

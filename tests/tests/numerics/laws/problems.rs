@@ -4,12 +4,9 @@ use std::f64::consts::PI;
 
 use physics::systems::IdealGas;
 use stencil_runtime::{Number, Simulation, System, SystemDef};
+use stencil_tests::{OrPanic, Runs, takes_in_turn};
 
 use crate::solutions::support::{begun, solved};
-
-fn density<T: Number>(simulation: &Simulation<T>) -> ndarray::Array3<f64> {
-    simulation.to_f64("rho").unwrap_or_else(|e| panic!("{e}"))
-}
 
 /// Reconstructions of higher order keep the short waves behind the shock: their error against a run with a finer mesh is
 /// the smaller. The waves are longer than in the file, so that few cells do.
@@ -20,10 +17,10 @@ fn short_waves_behind_a_shock_are_kept_by_higher_order() {
         let cells = format!("mesh.cells={n}");
         let scheme = format!("scheme='{scheme}'");
         let longer = "let.ahead='1 + 0.2*sin(3*x)'";
-        density(&solved::<f64>("shu_osher", &[&cells, &scheme, longer]).1)
+        let (_, simulation) = solved::<f64>("shu_osher", &[&cells, &scheme, longer]);
+        simulation.flat("rho")
     };
     let reference = density(finer * n, "weno_z_hllc");
-    let reference: Vec<f64> = reference.iter().copied().collect();
     let means: Vec<f64> = reference
         .chunks(finer)
         .map(|part| part.iter().sum::<f64>() / finer as f64)
@@ -39,17 +36,19 @@ fn short_waves_behind_a_shock_are_kept_by_higher_order() {
     assert!(plm < 0.8, "{plm}");
 }
 
-/// Every scheme of gases runs the blast to its end, in both precisions. Initial symmetry is kept to the bit in all
+/// Every scheme of gases runs the blast to its end, in both precisions or in turn. Initial symmetry is kept to the bit in all
 /// octants, and density stays positive beside the shock.
 #[test]
 fn a_blast_is_its_own_mirror_image() {
-    let system = SystemDef::new(&IdealGas::<3>::DEFINITION).unwrap_or_else(|e| panic!("{e}"));
+    let system = SystemDef::new(&IdealGas::<3>::DEFINITION).or_panic();
     let schemes = system.model().schemes().map(|scheme| &scheme.name);
     let schemes: Vec<&String> = schemes.collect();
     assert!(schemes.len() > 9);
-    for scheme in schemes {
+    for (number, scheme) in schemes.into_iter().enumerate() {
         blast_by::<f32>(scheme);
-        blast_by::<f64>(scheme);
+        if takes_in_turn::<f64>(number) {
+            blast_by::<f64>(scheme);
+        }
     }
 }
 
@@ -58,7 +57,7 @@ fn blast_by<T: Number>(scheme: &str) {
     let (_, simulation) = solved::<T>("blast", &["mesh.cells=12", &scheme]);
     let scheme = format!("{scheme}, {}", T::PRECISION.name());
     for (component, name) in ["rho", "m_x", "m_y", "m_z", "E"].iter().enumerate() {
-        let found = simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}"));
+        let found = simulation.values(name);
         assert!(found.iter().any(|v| *v != found[[0, 0, 0]]));
         for axis in 0..3 {
             let mut mirrored = found.view();
@@ -68,7 +67,7 @@ fn blast_by<T: Number>(scheme: &str) {
             assert_eq!(mirrored, found, "{scheme}: {name} along axis {axis}");
         }
     }
-    let rho = density(&simulation);
+    let rho = simulation.values("rho");
     let [least, most] = [f64::min, f64::max].map(|of| rho.iter().copied().fold(1.0, of));
     println!("{scheme}: density from {least:.3} to {most:.3}");
     assert!(
@@ -94,7 +93,7 @@ fn outermost(values: impl DoubleEndedIterator<Item = (f64, f64)>, level: f64) ->
 /// Returns the density in a row of cells along x, with the coordinates.
 fn row(simulation: &Simulation<f64>, j: usize) -> Vec<(f64, f64)> {
     let mesh = simulation.mesh();
-    let rho = density(simulation);
+    let rho = simulation.values("rho");
     let cells = (0..mesh.cells[0]).map(|i| (mesh.coordinate(0, i as isize), rho[[0, j, i]]));
     cells.collect()
 }
@@ -107,12 +106,10 @@ fn a_blast_from_a_point_goes_as_far_as_sedov_says() {
     let (_, mut simulation) = begun::<f64>("sedov", &["mesh.cells=64"]);
     let h = simulation.spacing()[0];
     let middle = [0.25, 1.0].map(|end| {
-        simulation
-            .run_until(end, |_, _| ())
-            .unwrap_or_else(|e| panic!("{e}"));
+        simulation.run_until(end, |_, _| ()).or_panic();
         let fields = ["m_x", "m_y", "E"].map(|name| simulation.to_f64(name));
-        let [mx, my, e] = fields.map(|field| field.unwrap_or_else(|e| panic!("{e}")));
-        let kinetic = (&mx * &mx + &my * &my) / (2.0 * density(&simulation));
+        let [mx, my, e] = fields.map(|field| field.or_panic());
+        let kinetic = (&mx * &mx + &my * &my) / (2.0 * simulation.values("rho"));
         let p = (e - kinetic) * 0.4;
         let middle = p[[0, n / 2, n / 2]];
         // Pressure jumps at the shock, and is nearly the same within half of the way.
@@ -132,7 +129,7 @@ fn a_blast_from_a_point_goes_as_far_as_sedov_says() {
 fn four_states_have_four_shocks() {
     let n = 64;
     let (_, simulation) = solved::<f64>("four_states", &["mesh.cells=64"]);
-    let rho = density(&simulation);
+    let rho = simulation.values("rho");
     let asymmetry = rho
         .indexed_iter()
         .map(|((_, j, i), v)| (v - rho[[0, i, j]]).abs());
@@ -164,7 +161,7 @@ fn a_shock_above_a_ramp_keeps_its_line() {
                 && ahead.into_iter().all(|(_, rho)| (rho - 1.4).abs() < 1e-6)
         );
     }
-    let highest = density(&simulation).iter().copied().fold(0.0, f64::max);
+    let highest = simulation.values("rho").iter().copied().fold(0.0, f64::max);
     assert!(highest > 10.0, "no reflection: {highest}");
 }
 
@@ -181,16 +178,14 @@ fn turbulence_loses_its_energy_to_heat(scheme: &str) {
     let scheme = format!("scheme={scheme}");
     let (_, mut simulation) = begun::<f64>("turbulence", &["mesh.cells=24", "let.k0=2", &scheme]);
     let energies = |s: &mut Simulation<f64>| {
-        let found = s.observe().unwrap_or_else(|e| panic!("{e}"));
+        let found = s.observe().or_panic();
         [found["kinetic_energy"], found["energy"]]
     };
     let (u0, k0, viscosity) = (0.3, 2.0, 0.003);
     let [kinetic, total] = energies(&mut simulation);
     assert!((kinetic / (1.5 * u0 * u0) - 1.0).abs() < 0.01, "{kinetic}");
     let end = 0.2;
-    simulation
-        .run_until(end, |_, _| ())
-        .unwrap_or_else(|e| panic!("{e}"));
+    simulation.run_until(end, |_, _| ()).or_panic();
     let [later, still] = energies(&mut simulation);
     let taken = 3.75 * viscosity * f64::powi(u0 * k0, 2) * end;
     let lost = kinetic - later;
@@ -209,16 +204,14 @@ fn turbulence_loses_its_energy_to_heat(scheme: &str) {
 #[test]
 fn a_wave_floods_an_island_on_both_sides() {
     let (_, mut simulation) = begun::<f64>("island", &["mesh.cells=[60, 120]"]);
-    let depth = |s: &Simulation<f64>| s.to_f64("h").unwrap_or_else(|e| panic!("{e}"));
+    let depth = |s: &Simulation<f64>| s.values("h");
     let volume = |s: &Simulation<f64>| depth(s).sum();
     let (start, before) = (depth(&simulation), volume(&simulation));
     let middle = 12.96 / simulation.spacing()[0];
     // On the side of the wave, and behind the island.
     let mut flooded = [0.0, 0.0];
     for end in [2.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0] {
-        simulation
-            .run_until(end, |_, _| ())
-            .unwrap_or_else(|e| panic!("{e}"));
+        simulation.run_until(end, |_, _| ()).or_panic();
         let h = depth(&simulation);
         let mut mirrored = h.view();
         mirrored.invert_axis(ndarray::Axis(1));

@@ -1,14 +1,17 @@
 //! Properties of every solver and every reconstruction: states and sums are kept, no new extrema, mirror images to the
 //! bit.
 
+use std::sync::LazyLock;
+
 use stencil_compiler::catalogue::integrators;
 use stencil_compiler::model::to_f64;
 use stencil_runtime::{Simulation, SystemDef};
+use stencil_tests::{OrPanic, Runs};
 
 use super::{ADVECTION, EULER, RECONSTRUCTIONS, SOLVERS, WATER, choices, law, pairs, started};
 
-/// Returns a gas in 2d with all pairs, and with all sweeps.
-fn gases() -> Vec<(String, SystemDef)> {
+/// A gas in 2d with all pairs, and with all sweeps.
+static GASES: LazyLock<Vec<(String, SystemDef)>> = LazyLock::new(|| {
     let swept = ["dimensional", "strang"].into_iter().flat_map(|sweep| {
         [
             ("plm<limiter = mc> in primitive", "hllc"),
@@ -17,11 +20,10 @@ fn gases() -> Vec<(String, SystemDef)> {
         .map(|(made, riemann)| (made.to_string(), format!("{riemann}; sweep: {sweep}")))
     });
     let pairs = pairs().into_iter().map(|(r, s)| (r, s.to_string()));
-    pairs
-        .chain(swept)
-        .map(|(r, s)| (format!("{s}, {r}"), law(EULER, 2, &r, &s)))
+    let all = pairs.chain(swept);
+    all.map(|(r, s)| (format!("{s}, {r}"), law(EULER, 2, &r, &s)))
         .collect()
-}
+});
 
 const CELLS: [usize; 3] = [18, 14, 1];
 
@@ -30,42 +32,27 @@ fn moving(system: &SystemDef) -> Simulation<f64> {
     let mut simulation = started::<f64>(system, CELLS, false, Some(2e-3));
     let square = |x: f64, y: f64| (x - 0.4).abs() < 0.2 && (y - 0.6).abs() < 0.25;
     let rho = move |x: f64, y: f64| if square(x, y) { 2.0 } else { 1.0 };
-    let set = [
-        simulation.set("rho", |x, y, _| rho(x, y)),
-        simulation.set("m_x", |x, y, _| 0.7 * rho(x, y) * (6.0 * y).sin()),
-        simulation.set("m_y", |x, y, _| -0.3 * rho(x, y) * (6.0 * x).cos()),
-        simulation.set("e", |x, y, _| 2.5 + rho(x, y)),
-    ];
-    set.into_iter()
-        .for_each(|set| set.unwrap_or_else(|e| panic!("{e}")));
+    simulation.fill("rho", |x, y, _| rho(x, y));
+    simulation.fill("m_x", |x, y, _| 0.7 * rho(x, y) * (6.0 * y).sin());
+    simulation.fill("m_y", |x, y, _| -0.3 * rho(x, y) * (6.0 * x).cos());
+    simulation.fill("e", |x, y, _| 2.5 + rho(x, y));
     simulation
-}
-
-fn run(simulation: &mut Simulation<f64>, steps: usize) {
-    for _ in 0..steps {
-        simulation.step().unwrap_or_else(|e| panic!("{e}"));
-    }
-}
-
-fn values(simulation: &Simulation<f64>, name: &str) -> Vec<f64> {
-    let found = simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}"));
-    found.iter().copied().collect()
 }
 
 const COMPONENTS: [&str; 4] = ["rho", "m_x", "m_y", "e"];
 
 #[test]
 fn what_flows_out_of_a_cell_flows_into_the_next() {
-    for (name, system) in gases() {
-        let mut simulation = moving(&system);
-        let sums = |s: &Simulation<f64>| COMPONENTS.map(|c| values(s, c).iter().sum::<f64>());
+    for (name, system) in GASES.iter() {
+        let mut simulation = moving(system);
+        let sums = |s: &Simulation<f64>| COMPONENTS.map(|c| s.flat(c).iter().sum::<f64>());
         let before = sums(&simulation);
-        run(&mut simulation, 20);
+        simulation.steps(20);
         for (a, b) in before.iter().zip(sums(&simulation)) {
             assert!((a - b).abs() < 1e-11, "{name}: {a} {b}");
         }
         assert!(
-            values(&simulation, "rho").iter().all(|rho| *rho > 0.5),
+            simulation.flat("rho").iter().all(|rho| *rho > 0.5),
             "{name}"
         );
     }
@@ -73,15 +60,14 @@ fn what_flows_out_of_a_cell_flows_into_the_next() {
 
 #[test]
 fn a_uniform_state_keeps_its_bits() {
-    for (name, system) in gases() {
-        let mut simulation = started::<f64>(&system, CELLS, false, Some(2e-3));
+    for (name, system) in GASES.iter() {
+        let mut simulation = started::<f64>(system, CELLS, false, Some(2e-3));
         for (component, value) in COMPONENTS.iter().zip([1.3, 0.4, -0.2, 2.9]) {
-            let set = simulation.set(component, |_, _, _| value);
-            set.unwrap_or_else(|e| panic!("{e}"));
+            simulation.fill(component, |_, _, _| value);
         }
-        run(&mut simulation, 5);
+        simulation.steps(5);
         for (component, value) in COMPONENTS.iter().zip([1.3, 0.4, -0.2, 2.9]) {
-            let same = values(&simulation, component).iter().all(|v| *v == value);
+            let same = simulation.flat(component).iter().all(|v| *v == value);
             assert!(same, "{name}: {component}");
         }
     }
@@ -90,23 +76,22 @@ fn a_uniform_state_keeps_its_bits() {
 #[test]
 fn mirror_images_have_mirrored_bits() {
     let mut wrong = String::new();
-    for (name, system) in gases() {
+    for (name, system) in GASES.iter() {
         for axis in 0..2 {
-            let mut straight = moving(&system);
-            let mut mirrored = moving(&system);
+            let mut straight = moving(system);
+            let mut mirrored = moving(system);
             for (i, component) in COMPONENTS.iter().enumerate() {
                 let sign = if i == axis + 1 { -1.0 } else { 1.0 };
-                let array = straight.to_f64(component).unwrap_or_else(|e| panic!("{e}"));
+                let array = straight.values(component);
                 let flipped = flip(&array, axis).mapv(|v| sign * v);
-                let set = mirrored.set_array(component, flipped.view());
-                set.unwrap_or_else(|e| panic!("{e}"));
+                mirrored.set_array(component, flipped.view()).or_panic();
             }
-            run(&mut straight, 6);
-            run(&mut mirrored, 6);
+            straight.steps(6);
+            mirrored.steps(6);
             for (i, component) in COMPONENTS.iter().enumerate() {
                 let sign = if i == axis + 1 { -1.0 } else { 1.0 };
-                let found = mirrored.to_f64(component).unwrap_or_else(|e| panic!("{e}"));
-                let array = straight.to_f64(component).unwrap_or_else(|e| panic!("{e}"));
+                let found = mirrored.values(component);
+                let array = straight.values(component);
                 let expected = flip(&array, axis).mapv(|v| sign * v);
                 if found != expected {
                     wrong += &format!("{name}: {component} along axis {axis}\n");
@@ -128,18 +113,17 @@ fn variations(system: &SystemDef, courant: f64) -> [f64; 2] {
     let n = 40;
     let dt = courant / f64::from(n);
     let mut simulation = started::<f64>(system, [n as usize, 1, 1], false, Some(dt));
-    let set = simulation.set("q", |x, _, _| {
+    simulation.fill("q", |x, _, _| {
         let step = f64::from(u8::from((x - 0.3).abs() < 0.15));
         step + (1.0 - ((x - 0.7) / 0.15).abs()).max(0.0)
     });
-    set.unwrap_or_else(|e| panic!("{e}"));
     let variation = |values: &[f64]| -> f64 {
         let next = values.iter().cycle().skip(1);
         values.iter().zip(next).map(|(a, b)| (a - b).abs()).sum()
     };
-    let before = variation(&values(&simulation, "q"));
-    run(&mut simulation, 60);
-    [before, variation(&values(&simulation, "q"))]
+    let before = variation(&simulation.flat("q"));
+    simulation.steps(60);
+    [before, variation(&simulation.flat("q"))]
 }
 
 /// The sum of all steps between neighbours does not grow, except for the reconstruction without a limit, and for those
@@ -197,10 +181,9 @@ fn the_hybrid_limiter_lies_between_minmod_and_van_leer() {
     let after = |limiter: &str| {
         let system = law(ADVECTION, 1, &format!("plm<limiter = {limiter}>"), "hll");
         let mut simulation = started::<f64>(&system, [40, 1, 1], false, Some(0.01));
-        let set = simulation.set("q", |x, _, _| (6.0 * x).sin().exp());
-        set.unwrap_or_else(|e| panic!("{e}"));
-        run(&mut simulation, 20);
-        values(&simulation, "q")
+        simulation.fill("q", |x, _, _| (6.0 * x).sin().exp());
+        simulation.steps(20);
+        simulation.flat("q")
     };
     let apart = |a: &str, b: &str| {
         let (a, b) = (after(a), after(b));
@@ -245,10 +228,9 @@ fn solvers_make_no_new_extrema() {
         let system = law(WATER, 1, "constant", riemann);
         // Waves of neighbouring faces do not meet.
         let mut simulation = started::<f64>(&system, [60, 1, 1], true, Some(3e-3));
-        let set = simulation.set("h", |x, _, _| if x < 0.5 { 3.0 } else { 1.0 });
-        set.unwrap_or_else(|e| panic!("{e}"));
-        run(&mut simulation, 25);
-        let [h, m] = ["h", "m_x"].map(|name| values(&simulation, name));
+        simulation.fill("h", |x, _, _| if x < 0.5 { 3.0 } else { 1.0 });
+        simulation.steps(25);
+        let [h, m] = ["h", "m_x"].map(|name| simulation.flat(name));
         let u: Vec<f64> = m.iter().zip(&h).map(|(m, h)| m / h).collect();
         let variation = |all: &[f64]| {
             all.windows(2)

@@ -1,6 +1,7 @@
 //! Fluxes are repaired if a cell would leave its range, there alone, and conserve.
 
 use stencil_runtime::{Engine, Error, Number, Simulation, SystemDef};
+use stencil_tests::{OrPanic, Runs};
 
 use super::EULER;
 
@@ -13,8 +14,7 @@ fn gas(dimension: usize, scheme: &str) -> SystemDef {
             "dot(m, u)/2) where p > 0;\n    let c",
         );
     let text = format!("{kept} scheme s for Euler {{ {scheme} time: ssprk3; }}");
-    let system = SystemDef::from_text_in("Euler", &text, Some(dimension));
-    let system = system.unwrap_or_else(|e| panic!("{e}"));
+    let system = SystemDef::from_text_in("Euler", &text, Some(dimension)).or_panic();
     assert_eq!(system.model().ranges_text(), "rho > 0 and p > 0");
     system
 }
@@ -37,20 +37,14 @@ fn stream(system: &SystemDef, sign: f64) -> Simulation<f64> {
     // Rusanov's fluxes keep ranges while a wave crosses no more than half of a cell: then it is the limit.
     let number = if system.model().repairs() { 1.0 } else { 0.3 };
     simulation = simulation.extent([1.0; 3]).cfl(number);
-    let mut simulation = simulation.build().unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = simulation.build().or_panic();
     let set = |s: &mut Simulation<f64>, name, of: &(dyn Fn(f64) -> f64 + Sync)| {
-        s.set(name, |x, _, _| of(x))
-            .unwrap_or_else(|e| panic!("{e}"));
+        s.set(name, |x, _, _| of(x)).or_panic();
     };
     set(&mut simulation, "rho", &density);
     set(&mut simulation, "m_x", &|x| sign * 100.0 * density(x));
     set(&mut simulation, "e", &|x| 0.01 / 0.4 + density(x) * 5000.0);
     simulation
-}
-
-fn values(simulation: &Simulation<f64>, name: &str) -> Vec<f64> {
-    let values = simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}"));
-    values.into_iter().collect()
 }
 
 #[test]
@@ -62,17 +56,15 @@ fn a_cold_stream_stays_positive_and_conserves() {
     assert_eq!(bare.repairs().unwrap(), None);
     let system = gas(1, scheme);
     let [mut right, mut left] = [1.0, -1.0].map(|sign| stream(&system, sign));
-    let sums = |s: &Simulation<f64>| ["rho", "e"].map(|name| values(s, name).iter().sum::<f64>());
+    let sums = |s: &Simulation<f64>| ["rho", "e"].map(|name| s.flat(name).iter().sum::<f64>());
     let before = sums(&right);
     for simulation in [&mut right, &mut left] {
-        simulation
-            .run(200, |_, _| ())
-            .unwrap_or_else(|e| panic!("{e}"));
+        simulation.run(200, |_, _| ()).or_panic();
     }
     for (after, before) in sums(&right).into_iter().zip(before) {
         assert!((after / before - 1.0).abs() < 1e-13, "{after} {before}");
     }
-    let [rho, m, e] = ["rho", "m_x", "e"].map(|name| values(&right, name));
+    let [rho, m, e] = ["rho", "m_x", "e"].map(|name| right.flat(name));
     let states = rho.iter().zip(m.iter().zip(&e));
     assert!(
         states
@@ -83,8 +75,8 @@ fn a_cold_stream_stays_positive_and_conserves() {
     assert!(repaired > 0 && repaired < 200 * 3 * 200 / 2, "{repaired}");
     // The mirror image has the same bits.
     for (name, sign) in [("rho", 1.0), ("m_x", -1.0), ("e", 1.0)] {
-        let mirrored: Vec<f64> = values(&left, name).iter().rev().map(|v| sign * v).collect();
-        assert!(values(&right, name) == mirrored, "{name}");
+        let mirrored: Vec<f64> = left.flat(name).iter().rev().map(|v| sign * v).collect();
+        assert!(right.flat(name) == mirrored, "{name}");
     }
 }
 
@@ -153,8 +145,7 @@ fn a_range_is_told_by_its_own_name() {
             .replace("/2);\n    let c", "/2) where p > 0;\n    let c")
             .replace("    primitive", &format!("    {drain}\n    primitive"));
         let text = format!("{text} scheme s for Euler {{ riemann: hll; time: ssprk3; }}");
-        let system = SystemDef::from_text_in("Euler", &text, Some(1));
-        let system = system.unwrap_or_else(|e| panic!("{e}"));
+        let system = SystemDef::from_text_in("Euler", &text, Some(1)).or_panic();
         assert_eq!(system.model().ranges_text(), "rho > 0 and p > 0");
         let builder = Simulation::<f64>::builder(&system).cells([8, 1, 1]);
         let mut simulation = builder.dt(0.5).unchecked_step(true).build().unwrap();
@@ -195,7 +186,7 @@ fn a_rate_that_leaves_a_range_stops_the_run() {
             }}
             scheme s for Drain {{ reconstruct: plm; riemann: hll; time: euler; sweep: {sweep}; }}"
         );
-        let system = SystemDef::from_text("Drain", &text).unwrap_or_else(|e| panic!("{e}"));
+        let system = SystemDef::from_text("Drain", &text).or_panic();
         let builder = Simulation::<f64>::builder(&system).cells([8, 6, 1]);
         let mut simulation = builder.dt(0.125).unchecked_step(true).build().unwrap();
         simulation.set("h", |_, _, _| 1.0).unwrap();
@@ -207,10 +198,7 @@ fn a_rate_that_leaves_a_range_stops_the_run() {
             "{text}"
         );
         assert_eq!(simulation.step_count(), 3, "{sweep}");
-        assert!(
-            values(&simulation, "h").iter().all(|h| *h == 0.625),
-            "{sweep}"
-        );
+        assert!(simulation.flat("h").iter().all(|h| *h == 0.625), "{sweep}");
     }
 }
 
@@ -223,7 +211,7 @@ fn emptied(more: &str, repair: &str) -> SystemDef {
         }}
         scheme s for Emptied {{ reconstruct: constant; riemann: rusanov; time: euler; {repair} }}"
     );
-    SystemDef::from_text("emptied.pde", &text).unwrap_or_else(|e| panic!("{e}"))
+    SystemDef::from_text("emptied.pde", &text).or_panic()
 }
 
 /// Returns the values after one step in which each cell lets out all that it holds.
@@ -243,12 +231,7 @@ fn after_a_cell<T: Number>(
     let filled = |x: f64| ((x * n as f64).round() as usize).is_multiple_of(2);
     simulation.set("q", |x, _, _| if filled(x) { value(x) } else { 0.0 })?;
     simulation.step()?;
-    Ok(values_of(&simulation, "q"))
-}
-
-fn values_of<T: Number>(simulation: &Simulation<T>, name: &str) -> Vec<f64> {
-    let values = simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}"));
-    values.into_iter().collect()
+    Ok(simulation.flat("q"))
 }
 
 fn rounding_is_no_violation<T: Number>() {
@@ -307,7 +290,7 @@ fn bounds_that_are_not_held_are_left_by_rounding() {
         simulation.set("q", |x, _, _| full(x)).unwrap();
         let run = simulation.run(40, |_, _| ());
         assert_eq!(run.is_err(), fails, "{rate}");
-        let values = values_of(&simulation, "q");
+        let values = simulation.flat("q");
         assert!(values.iter().all(|q| (0.0..=1.0).contains(q)), "{rate}");
     }
 }
@@ -323,7 +306,7 @@ fn both_faces_of_a_cell_together_take_no_more_than_it_holds() {
             waves { flow: u; sound: sqrt(g*h); }
         }
         scheme s for Thin { reconstruct: weno5; riemann: hll; time: euler; }";
-    let system = SystemDef::from_text("Thin", text).unwrap_or_else(|e| panic!("{e}"));
+    let system = SystemDef::from_text("Thin", text).or_panic();
     let n = 16;
     let builder = Simulation::<f64>::builder(&system)
         .cells([n, 1, 1])
@@ -332,24 +315,23 @@ fn both_faces_of_a_cell_together_take_no_more_than_it_holds() {
     let mut simulation = builder.dt(dt).unchecked_step(true).build().unwrap();
     let middle = (n / 2) as f64 + 0.5;
     let side = move |x: f64| (x * n as f64 - middle).round();
-    let set = simulation.set("h", move |x, _, _| if side(x) == 0.0 { 0.15 } else { 1.0 });
-    let set = set.and_then(|()| simulation.set("m_x", move |x, _, _| side(x).clamp(-1.0, 1.0)));
-    set.unwrap_or_else(|e| panic!("{e}"));
-    simulation.step().unwrap_or_else(|e| panic!("{e}"));
-    let h = values(&simulation, "h");
+    simulation.fill("h", move |x, _, _| if side(x) == 0.0 { 0.15 } else { 1.0 });
+    simulation.fill("m_x", move |x, _, _| side(x).clamp(-1.0, 1.0));
+    simulation.step().or_panic();
+    let h = simulation.flat("h");
     assert!(h.iter().all(|h| *h > 0.0), "{h:?}");
     // Without repair the cell would hold less than nothing.
-    let bare = SystemDef::from_text("Thin", &text.replace("euler;", "euler; repair: none;"));
-    let bare = bare.unwrap_or_else(|e| panic!("{e}"));
+    let bare =
+        SystemDef::from_text("Thin", &text.replace("euler;", "euler; repair: none;")).or_panic();
     let builder = Simulation::<f64>::builder(&bare)
         .cells([n, 1, 1])
         .centered(true);
     let mut simulation = builder.dt(dt).unchecked_step(true).build().unwrap();
-    let set = simulation.set("h", move |x, _, _| if side(x) == 0.0 { 0.15 } else { 1.0 });
-    let set = set.and_then(|()| simulation.set("m_x", move |x, _, _| side(x).clamp(-1.0, 1.0)));
-    set.and_then(|()| simulation.step())
-        .unwrap_or_else(|e| panic!("{e}"));
-    let least = values(&simulation, "h")
+    simulation.fill("h", move |x, _, _| if side(x) == 0.0 { 0.15 } else { 1.0 });
+    simulation.fill("m_x", move |x, _, _| side(x).clamp(-1.0, 1.0));
+    simulation.step().or_panic();
+    let least = simulation
+        .flat("h")
         .into_iter()
         .fold(f64::INFINITY, f64::min);
     println!("{least}");

@@ -4,6 +4,7 @@ use std::f64::consts::TAU;
 
 use physics::systems::BurgersLaw;
 use stencil_runtime::{Boundary, Simulation, System, SystemDef};
+use stencil_tests::{OrPanic, Runs};
 
 use super::{RECONSTRUCTIONS, SOLVERS, error_of_fan, of_library, started};
 
@@ -45,14 +46,10 @@ fn waves_steepen_at_the_order_of_each_reconstruction() {
         // The integrator is of third order.
         let steps = (0.3 * (n as f64).powf(5.0 / 3.0)).ceil();
         let mut simulation: Simulation<f64> = started(&system, [n, 1, 1], false, Some(end / steps));
-        let set = simulation.set("q", |x, _, _| mean(x, h, 0.0));
-        set.unwrap_or_else(|e| panic!("{e}"));
+        simulation.fill("q", |x, _, _| mean(x, h, 0.0));
         let run = simulation.run(steps as u64, |_, _| ());
         run.unwrap_or_else(|e| panic!("{reconstruct}, {riemann}: {e}"));
-        let q = simulation.to_f64("q").unwrap_or_else(|e| panic!("{e}"));
-        let errors = q.iter().enumerate();
-        let errors = errors.map(|(i, q)| (q - mean((i as f64 + 0.5) * h, h, end)).abs());
-        errors.sum::<f64>() * h
+        simulation.error("q", |x, _, _| mean(x, h, end))
     };
     let lines = solvers().map(|solver| ("plm<limiter = van_leer>", solver));
     let all = RECONSTRUCTIONS.iter().map(|made| (*made, "rusanov"));
@@ -88,10 +85,9 @@ fn shocks_and_fans_are_those_of_the_entropy() {
                 let error = |n: usize| {
                     let system = burgers(reconstruct, riemann);
                     let mut simulation: Simulation<f64> = started(&system, [n, 1, 1], true, None);
-                    let set = simulation.set("q", |x, _, _| if x < 0.5 { left } else { right });
-                    set.unwrap_or_else(|e| panic!("{e}"));
+                    simulation.fill("q", |x, _, _| if x < 0.5 { left } else { right });
                     let error = error_of_fan(&mut simulation, "q", end, |s| exact(left, right, s));
-                    error.unwrap_or_else(|e| panic!("{e}"))
+                    error.or_panic()
                 };
                 let [coarse, fine] = [50, 150].map(error);
                 let order = (coarse / fine).ln() / 3f64.ln();
@@ -112,25 +108,21 @@ fn shocks_and_fans_are_those_of_the_entropy() {
 #[test]
 fn waves_steepen_along_the_diagonal() {
     fn error<S: System>(scheme: &str, n: usize) -> f64 {
-        let system = SystemDef::new(&S::DEFINITION).and_then(|s| s.with_scheme(scheme));
-        let system = system.unwrap_or_else(|e| panic!("{e}"));
+        let system = SystemDef::new(&S::DEFINITION)
+            .and_then(|s| s.with_scheme(scheme))
+            .or_panic();
         let axes = system.model().dimension;
         let cells = std::array::from_fn(|axis| if axis < axes { n } else { 1 });
         let end = 0.08 / axes as f64;
         let steps = (1.2 * end * (axes * n) as f64 / 0.35).ceil();
         let mut simulation: Simulation<f64> = started(&system, cells, false, Some(end / steps));
         let coordinate = |x: f64, y: f64, z: f64| [x, y, z][..axes].iter().sum::<f64>();
-        let set = simulation.set("q", |x, y, z| steepened(coordinate(x, y, z), 0.0));
-        set.unwrap_or_else(|e| panic!("{e}"));
+        simulation.fill("q", |x, y, z| steepened(coordinate(x, y, z), 0.0));
         let run = simulation.run(steps as u64, |_, _| ());
         run.unwrap_or_else(|e| panic!("{scheme}: {e}"));
-        let q = simulation.to_f64("q").unwrap_or_else(|e| panic!("{e}"));
-        let at = |i: usize| (i as f64 + 0.5) / n as f64;
-        let errors = q.indexed_iter().map(|((l, j, i), q)| {
-            let exact = steepened(coordinate(at(i), at(j), at(l)), axes as f64 * end);
-            (q - exact).abs()
-        });
-        errors.sum::<f64>() / q.len() as f64
+        simulation.error("q", |x, y, z| {
+            steepened(coordinate(x, y, z), axes as f64 * end)
+        })
     }
     // Time is of third order at most.
     for (scheme, least) in [
@@ -161,22 +153,16 @@ fn viscosity_makes_the_profile_of_a_shock() {
     for (scheme, least) in [("plm_roe", 1.6), ("weno5_roe", 1.8), ("weno_z_fluxes", 3.5)] {
         let error = |n: usize| {
             let system = SystemDef::new(&BurgersLaw::<1>::DEFINITION);
-            let system = system.and_then(|s| s.with_scheme(scheme));
-            let system = system.unwrap_or_else(|e| panic!("{e}"));
+            let system = system.and_then(|s| s.with_scheme(scheme)).or_panic();
             let steps = (n * n / 16) as u64;
             let builder = Simulation::<f64>::builder(&system).cells([n, 1, 1]);
             let builder = builder.centered(true).param("nu", nu);
             let builder = builder.boundary(stencil_runtime::Axis::X, Boundary::outflow());
-            let simulation = builder.dt(end / steps as f64).build();
-            let mut simulation = simulation.unwrap_or_else(|e| panic!("{e}"));
-            let set = simulation.set("q", |x, _, _| exact(x, 0.0));
-            set.unwrap_or_else(|e| panic!("{e}"));
+            let mut simulation = builder.dt(end / steps as f64).build().or_panic();
+            simulation.fill("q", |x, _, _| exact(x, 0.0));
             let run = simulation.run(steps, |_, _| ());
             run.unwrap_or_else(|e| panic!("{scheme}: {e}"));
-            let q = simulation.to_f64("q").unwrap_or_else(|e| panic!("{e}"));
-            let errors = q.iter().enumerate();
-            let errors = errors.map(|(i, q)| (q - exact((i as f64 + 0.5) / n as f64, end)).abs());
-            errors.sum::<f64>() / n as f64
+            simulation.error("q", |x, _, _| exact(x, end))
         };
         let [coarse, fine] = [80, 160].map(error);
         let order = (coarse / fine).log2();

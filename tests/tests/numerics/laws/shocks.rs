@@ -1,6 +1,7 @@
 //! Riemann problems: by each solver and reconstruction the error falls, as that of a solution with jumps does.
 
 use stencil_runtime::Number;
+use stencil_tests::{OrPanic, Runs};
 
 use super::exact::{GAMMA, Gas, dam, gas};
 use super::{EULER, RECONSTRUCTIONS, SOLVERS, WATER, error_of_fan, law, pairs, started};
@@ -42,13 +43,9 @@ fn error<T: Number>(
     let mut simulation = started::<T>(&system, [n, 1, 1], true, None);
     let at = |x: f64| if x < 0.5 { *left } else { *right };
     let energy = |g: Gas| g.p / (GAMMA - 1.0) + 0.5 * g.rho * g.u * g.u;
-    let set = [
-        simulation.set("rho", |x, _, _| at(x).rho),
-        simulation.set("m_x", |x, _, _| at(x).rho * at(x).u),
-        simulation.set("e", |x, _, _| energy(at(x))),
-    ];
-    set.into_iter()
-        .for_each(|set| set.unwrap_or_else(|e| panic!("{e}")));
+    simulation.fill("rho", |x, _, _| at(x).rho);
+    simulation.fill("m_x", |x, _, _| at(x).rho * at(x).u);
+    simulation.fill("e", |x, _, _| energy(at(x)));
     let rho = |s: f64| gas(*left, *right, s).rho;
     error_of_fan(&mut simulation, "rho", *end, rho)
         .unwrap_or_else(|e| panic!("{reconstruct}, {riemann}: {e}"))
@@ -107,10 +104,9 @@ fn a_dam_breaks_as_stoker_says() {
     let error = |riemann: &str, n: usize| {
         let system = law(WATER, 1, "plm<limiter = mc>", riemann);
         let mut simulation = started::<f64>(&system, [n, 1, 1], true, None);
-        let set = simulation.set("h", |x, _, _| if x < 0.5 { deep } else { shallow });
-        set.unwrap_or_else(|e| panic!("{e}"));
+        simulation.fill("h", |x, _, _| if x < 0.5 { deep } else { shallow });
         let error = error_of_fan(&mut simulation, "h", end, |s| dam(deep, shallow, s));
-        error.unwrap_or_else(|e| panic!("{e}"))
+        error.or_panic()
     };
     for riemann in SOLVERS {
         let [coarse, fine] = [50, 200].map(|n| error(riemann, n));

@@ -3,6 +3,7 @@
 use std::f64::consts::TAU;
 
 use stencil_runtime::{Simulation, SystemDef};
+use stencil_tests::{OrPanic, Runs};
 
 /// Something is carried along and decays, faster at some places than at others, and pulsates (LeVeque 2002, section 17.2).
 const DECAY: &str = "system Decay in 1d {
@@ -20,7 +21,7 @@ fn system(source: &str, time: &str, more: &str) -> SystemDef {
         "scheme s for Decay {{ reconstruct: weno5; riemann: hll; time: {time}; {more} {source} }}"
     );
     let text = format!("{DECAY} {scheme}");
-    SystemDef::from_text("Decay", &text).unwrap_or_else(|e| panic!("{e}"))
+    SystemDef::from_text("Decay", &text).or_panic()
 }
 
 /// Returns the decay on the way to `x`: the integral of the rate along it, by Simpson's rule.
@@ -48,14 +49,10 @@ fn solved(system: &SystemDef, steps: u32) -> Vec<f64> {
         .dt(END / f64::from(steps))
         .unchecked_step(true)
         .build()
-        .unwrap_or_else(|e| panic!("{e}"));
-    let set = simulation.set("q", |x, _, _| mean(0.0, x));
-    set.unwrap_or_else(|e| panic!("{e}"));
-    for _ in 0..steps {
-        simulation.step().unwrap_or_else(|e| panic!("{e}"));
-    }
-    let found = simulation.to_f64("q").unwrap_or_else(|e| panic!("{e}"));
-    found.into_iter().collect()
+        .or_panic();
+    simulation.fill("q", |x, _, _| mean(0.0, x));
+    simulation.steps(steps as usize);
+    simulation.flat("q")
 }
 
 const CELLS: usize = 64;
@@ -106,7 +103,7 @@ fn stirred(dimension: usize, settings: &str) -> SystemDef {
         }}
         scheme s for Stirred {{ reconstruct: plm<limiter = central>; riemann: rusanov; time: ssprk3; {settings} }}"
     );
-    SystemDef::from_text("Stirred", &text).unwrap_or_else(|e| panic!("{e}"))
+    SystemDef::from_text("Stirred", &text).or_panic()
 }
 
 /// All sweeps forth and back are of second order in time, in one direction of first (LeVeque 2002, section 19.5); and so with the decay,
@@ -118,20 +115,16 @@ fn sweeps_in_strangs_order_are_of_second_order_in_time() {
         let cells = std::array::from_fn(|axis| if axis < dimension { n } else { 1 });
         let builder = Simulation::<f64>::builder(&stirred(dimension, settings)).cells(cells);
         let builder = builder.centered(true).dt(0.2 / f64::from(steps));
-        let mut simulation = builder.build().unwrap_or_else(|e| panic!("{e}"));
+        let mut simulation = builder.build().or_panic();
         let wave = |at: f64| (TAU * at).sin();
-        let ok = |set: Result<(), stencil_runtime::Error>| set.unwrap_or_else(|e| panic!("{e}"));
-        ok(simulation.set("q", |x, y, z| 2.0 + wave(x + 0.25) * wave(y - z)));
-        ok(simulation.set("u_x", |_, y, _| wave(y)));
-        ok(simulation.set("u_y", |x, _, z| wave(x + z)));
+        simulation.fill("q", |x, y, z| 2.0 + wave(x + 0.25) * wave(y - z));
+        simulation.fill("u_x", |_, y, _| wave(y));
+        simulation.fill("u_y", |x, _, z| wave(x + z));
         if dimension > 2 {
-            ok(simulation.set("u_z", |x, _, _| wave(x + 0.3)));
+            simulation.fill("u_z", |x, _, _| wave(x + 0.3));
         }
-        for _ in 0..steps {
-            simulation.step().unwrap_or_else(|e| panic!("{e}"));
-        }
-        let found = simulation.to_f64("q").unwrap_or_else(|e| panic!("{e}"));
-        found.into_iter().collect::<Vec<f64>>()
+        simulation.steps(steps as usize);
+        simulation.flat("q")
     };
     for dimension in [2, 3] {
         let reference = solved(dimension, "", 640);
@@ -157,8 +150,7 @@ fn sweeps_in_strangs_order_are_of_second_order_in_time() {
 fn unsplit_goes_without_saying() {
     let text = |source: &str, more: &str| {
         let system = system(source, "ssprk2", more);
-        let algorithm = stencil_compiler::discretize::discretize(system.model());
-        let algorithm = algorithm.unwrap_or_else(|e| panic!("{e}"));
+        let algorithm = stencil_compiler::discretize::discretize(system.model()).or_panic();
         (
             algorithm.substeps.len(),
             stencil_compiler::algorithm::text::print(&algorithm),

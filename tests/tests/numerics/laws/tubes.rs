@@ -3,6 +3,7 @@
 use physics::systems::IdealGas;
 use stencil_runtime::compiler::model::{Repair, Scheme};
 use stencil_runtime::{Simulation, System, SystemDef};
+use stencil_tests::{OrPanic, Runs};
 
 use super::exact::{GAMMA, Gas, dam, gas};
 use crate::solutions::support::{begun, solved};
@@ -29,7 +30,7 @@ fn step(scheme: &Scheme) -> &'static str {
 /// Returns density, velocity and pressure in all cells.
 fn states(simulation: &Simulation<f64>) -> Vec<Gas> {
     let fields = ["rho", "m_x", "E"].map(|name| simulation.to_f64(name));
-    let [rho, m, e] = fields.map(|field| field.unwrap_or_else(|e| panic!("{e}")));
+    let [rho, m, e] = fields.map(|field| field.or_panic());
     let cells = rho.iter().zip(&m).zip(&e);
     let state = |((rho, m), e): ((&f64, &f64), &f64)| Gas {
         rho: *rho,
@@ -104,7 +105,7 @@ fn tubes_are_met_by_the_exact_solver() {
 /// Every scheme of gases goes through every tube, and is nowhere far from the solution.
 #[test]
 fn every_scheme_survives_every_tube() {
-    let system = SystemDef::new(&IdealGas::<1>::DEFINITION).unwrap_or_else(|e| panic!("{e}"));
+    let system = SystemDef::new(&IdealGas::<1>::DEFINITION).or_panic();
     let mut wrong = String::new();
     for scheme in system.model().schemes() {
         for (name, bounds) in TUBES {
@@ -135,10 +136,9 @@ fn every_scheme_survives_every_tube() {
 #[test]
 fn a_dam_of_the_library_has_the_solution_of_the_oracle() {
     let (problem, simulation) = solved::<f64>("stoker", &[]);
-    let errors = problem.errors(&simulation);
-    let told = errors.unwrap_or_else(|e| panic!("{e}"))["h"].l1;
+    let told = problem.errors(&simulation).or_panic()["h"].l1;
     let (mesh, t) = (simulation.mesh(), simulation.t());
-    let found = simulation.to_f64("h").unwrap_or_else(|e| panic!("{e}"));
+    let found = simulation.values("h");
     let errors = found.iter().enumerate().map(|(i, h)| {
         let x = mesh.coordinate(0, i as isize);
         (h - dam(3.0, 1.0, x / t)).abs()

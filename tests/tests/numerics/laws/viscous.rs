@@ -4,6 +4,7 @@ use std::f64::consts::TAU;
 
 use physics::systems::CompressibleNs;
 use stencil_runtime::{Simulation, System, SystemDef};
+use stencil_tests::{OrPanic, Runs};
 
 use crate::solutions::support::{model_of, observed, settle, system_of};
 
@@ -31,7 +32,7 @@ fn boxed(gas: &SystemDef, n: usize, dt: f64) -> Simulation<f64> {
         .param("prandtl", PRANDTL)
         .dt(dt)
         .build()
-        .unwrap_or_else(|e| panic!("{e}"))
+        .or_panic()
 }
 
 /// A plane wave of small amplitude: its wavevector over 2π, its rate of decay, and its amplitudes of density, velocity
@@ -69,16 +70,12 @@ impl Wave {
         for c in &own {
             settle(&mut simulation, names[*c], |at| self.state(at, 0.0)[*c]);
         }
-        simulation
-            .run(steps, |_, _| ())
-            .unwrap_or_else(|e| panic!("{e}"));
+        simulation.run(steps, |_, _| ()).or_panic();
         let rest = [1.0, 0.0, 0.0, 0.0, 1.0 / (GAMMA * (GAMMA - 1.0))];
         let (mut errors, mut sizes) = (0.0, 0.0);
         let (mesh, t) = (simulation.mesh(), simulation.t());
         for c in own {
-            let values = simulation
-                .to_f64(names[c])
-                .unwrap_or_else(|e| panic!("{e}"));
+            let values = simulation.values(names[c]);
             for ((l, j, i), found) in values.indexed_iter() {
                 let at = [i, j, l];
                 let at = std::array::from_fn(|axis| mesh.coordinate(axis, at[axis] as isize));
@@ -176,13 +173,9 @@ fn totals_of_a_viscous_gas_stay() {
         let shift = 0.3 * c as f64;
         settle(&mut simulation, name, |at| mean + size * waves(shift, at));
     }
-    let values = |s: &Simulation<f64>| {
-        components.map(|(name, ..)| s.to_f64(name).unwrap_or_else(|e| panic!("{e}")))
-    };
+    let values = |s: &Simulation<f64>| components.map(|(name, ..)| s.values(name));
     let before = values(&simulation);
-    simulation
-        .run(100, |_, _| ())
-        .unwrap_or_else(|e| panic!("{e}"));
+    simulation.run(100, |_, _| ()).or_panic();
     for ((before, after), (name, ..)) in before.iter().zip(values(&simulation)).zip(components) {
         let change = (after.sum() - before.sum()).abs();
         let moved = (&after - before).mapv(f64::abs).sum();

@@ -1,6 +1,7 @@
 //! Walls are mirrors, to the bit and in corners too.
 
 use stencil_runtime::{Axis, Boundary, Face, Simulation, SystemDef};
+use stencil_tests::{OrPanic, Runs};
 
 use super::exact::{GAMMA, Gas, gas};
 use super::{EULER, law};
@@ -21,28 +22,24 @@ fn run(system: &SystemDef, n: usize, with_images: bool) -> Vec<ndarray::Array3<f
     for axis in [Axis::X, Axis::Y, Axis::Z].into_iter().take(dimension) {
         builder = builder.boundary(axis, Boundary::wall());
     }
-    let mut simulation = builder.build().unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = builder.build().or_panic();
     // Towards the corner at zero.
     let is_dense = |x: f64, y: f64| x.abs() < 0.5 && y.abs() < 0.6;
     let dense = |x: f64, y: f64| if is_dense(x, y) { 2.0 } else { 1.0 };
     let towards = |x: f64| if x < 0.0 { 0.5 } else { -0.5 };
     let names: Vec<String> = simulation.components().map(str::to_string).collect();
     for name in &names {
-        let set = simulation.set(name, |x, y, z| match name.as_str() {
+        simulation.fill(name, |x, y, z| match name.as_str() {
             "rho" => dense(x, y),
             "e" => 2.5 + dense(x, y),
             "m_x" => dense(x, y) * towards(x),
             "m_y" => dense(x, y) * towards(y),
             _ => dense(x, y) * towards(z),
         });
-        set.unwrap_or_else(|e| panic!("{e}"));
     }
-    let run = simulation.run(12, |_, _| ());
-    run.unwrap_or_else(|e| panic!("{e}"));
+    simulation.run(12, |_, _| ()).or_panic();
     let found = names.iter().map(|name| simulation.to_f64(name));
-    found
-        .map(|found| found.unwrap_or_else(|e| panic!("{e}")))
-        .collect()
+    found.map(|found| found.or_panic()).collect()
 }
 
 #[test]
@@ -91,10 +88,9 @@ fn what_flows_in_is_the_state_that_is_given() {
         for (name, value) in given {
             builder = builder.boundary_of(name, Face::X_LO, Boundary::dirichlet(value));
         }
-        let mut simulation = builder.build().unwrap_or_else(|e| panic!("{e}"));
-        let set = simulation.set("rho", |_, _, _| 1.0);
-        let set = set.and_then(|()| simulation.set("e", |_, _, _| 2.5));
-        set.unwrap_or_else(|e| panic!("{e}"));
+        let mut simulation = builder.build().or_panic();
+        simulation.fill("rho", |_, _, _| 1.0);
+        simulation.fill("e", |_, _, _| 2.5);
         let run = simulation.run_until(end, |_, _| ());
         run.unwrap_or_else(|e| panic!("{reconstruct}: {e}"));
         let state = |rho, u, p| Gas {
@@ -105,7 +101,7 @@ fn what_flows_in_is_the_state_that_is_given() {
         };
         let exact = gas(state(0.1, 3.0, 1.0), state(1.0, 0.0, 1.0), 0.0);
         let values = ["rho", "m_x", "e"].map(|name| {
-            let found = simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}"));
+            let found = simulation.values(name);
             found[[0, 0, 2]]
         });
         // Flow and pressure, which do not change at the contact.

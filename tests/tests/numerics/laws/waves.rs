@@ -3,6 +3,7 @@
 use std::f64::consts::TAU;
 
 use stencil_runtime::{Simulation, SystemDef};
+use stencil_tests::{OrPanic, Runs};
 
 use super::{ADVECTION, WATER, law, started};
 
@@ -13,12 +14,6 @@ const SOUND: &str = "system Sound in 2d {
     flux u -> p*I;
 }";
 
-fn stepped(simulation: &mut Simulation<f64>, steps: usize) {
-    for _ in 0..steps {
-        simulation.step().unwrap_or_else(|e| panic!("{e}"));
-    }
-}
-
 #[test]
 fn waves_travel_at_second_order_in_long_steps() {
     for (limiter, least) in [("central", 1.9), ("mc", 1.7), ("van_leer", 1.7)] {
@@ -28,13 +23,9 @@ fn waves_travel_at_second_order_in_long_steps() {
             let dt = 1.0 / steps as f64;
             let mut simulation = started::<f64>(&system, [n, 1, 1], false, Some(dt));
             let wave = |x: f64| 1.0 + 0.5 * (TAU * x).cos();
-            let set = simulation.set("q", |x, _, _| wave(x));
-            set.unwrap_or_else(|e| panic!("{e}"));
-            stepped(&mut simulation, steps);
-            let q = simulation.to_f64("q").unwrap_or_else(|e| panic!("{e}"));
-            let at = |i: usize| (i as f64 + 0.5) / n as f64;
-            let errors = q.iter().enumerate().map(|(i, q)| (q - wave(at(i))).abs());
-            errors.sum::<f64>() / n as f64
+            simulation.fill("q", |x, _, _| wave(x));
+            simulation.steps(steps);
+            simulation.error("q", |x, _, _| wave(x))
         };
         let [coarse, fine] = [90, 180].map(error);
         let order = (coarse / fine).log2();
@@ -55,18 +46,13 @@ fn sound(k: [f64; 2], n: usize, sign: f64, sweep: &str) -> f64 {
     let dt = 0.9 / n as f64;
     let mut simulation = started::<f64>(&system, [n, n, 1], false, Some(dt));
     let wave = move |x: f64, y: f64, t: f64| (TAU * (k[0] * x + k[1] * y - sign * size * t)).cos();
-    let ok = |set: Result<(), stencil_runtime::Error>| set.unwrap_or_else(|e| panic!("{e}"));
-    ok(simulation.set("p", |x, y, _| wave(x, y, 0.0)));
-    ok(simulation.set("u_x", |x, y, _| sign * k[0] / size * wave(x, y, 0.0)));
-    ok(simulation.set("u_y", |x, y, _| sign * k[1] / size * wave(x, y, 0.0)));
+    simulation.fill("p", |x, y, _| wave(x, y, 0.0));
+    simulation.fill("u_x", |x, y, _| sign * k[0] / size * wave(x, y, 0.0));
+    simulation.fill("u_y", |x, y, _| sign * k[1] / size * wave(x, y, 0.0));
     let steps = n / 2;
-    stepped(&mut simulation, steps);
+    simulation.steps(steps);
     let t = dt * steps as f64;
-    let p = simulation.to_f64("p").unwrap_or_else(|e| panic!("{e}"));
-    let at = |i: usize| (i as f64 + 0.5) / n as f64;
-    let errors = p.indexed_iter();
-    let errors = errors.map(|((_, j, i), p)| (p - wave(at(i), at(j), t)).abs());
-    errors.sum::<f64>() / (n * n) as f64
+    simulation.error("p", |x, y, _| wave(x, y, t))
 }
 
 /// Without transverse waves the longest step along the diagonal would be half as long.
@@ -95,12 +81,11 @@ fn a_column_of_water_spreads_in_a_ring() {
         let system = law(WATER, 2, "waves<limiter = mc>", "roe");
         let dt = 0.45 / n as f64;
         let mut simulation = started::<f64>(&system, [n, n, 1], false, Some(dt));
-        let set = simulation.set("h", |x, y, _| {
+        simulation.fill("h", |x, y, _| {
             1.0 + 0.5 * (-((x - 0.5).powi(2) + (y - 0.5).powi(2)) / 0.01).exp()
         });
-        set.unwrap_or_else(|e| panic!("{e}"));
-        stepped(&mut simulation, n / 2);
-        let h = simulation.to_f64("h").unwrap_or_else(|e| panic!("{e}"));
+        simulation.steps(n / 2);
+        let h = simulation.values("h");
         // The height at equal distances along an axis and the diagonal, between cells.
         let value = |x: f64, y: f64| {
             let (i, j) = (x * n as f64 - 0.5, y * n as f64 - 0.5);
@@ -130,13 +115,11 @@ fn from_jump(text: &str, riemann: &str, reconstruct: &str, [low, high]: [&[f64];
     let mut simulation = started::<f64>(&system, [n, 1, 1], true, Some(0.5 / n as f64));
     let model = system.model();
     for (field, (low, high)) in model.fields.iter().zip(low.iter().zip(high)) {
-        let set = simulation.set(&field.name, |x, _, _| if x < 0.5 { *low } else { *high });
-        set.unwrap_or_else(|e| panic!("{e}"));
+        simulation.fill(&field.name, |x, _, _| if x < 0.5 { *low } else { *high });
     }
-    stepped(&mut simulation, 40);
-    let found = simulation.to_f64(&model.fields[0].name);
-    found
-        .unwrap_or_else(|e| panic!("{e}"))
+    simulation.steps(40);
+    simulation
+        .values(&model.fields[0].name)
         .iter()
         .copied()
         .collect()
@@ -188,13 +171,12 @@ fn where_the_state_between_has_no_sound_the_jump_is_spread() {
         let text = format!(
             "{STILL} scheme s for Still {{ reconstruct: {reconstruct}; riemann: roe; time: {time}; }}"
         );
-        let system = SystemDef::from_text("Still", &text).unwrap_or_else(|e| panic!("{e}"));
+        let system = SystemDef::from_text("Still", &text).or_panic();
         let mut simulation = started::<f64>(&system, [n, 1, 1], true, Some(0.5 / n as f64));
-        let set = simulation.set("a", |x, _, _| if x < 0.5 { -0.5 } else { 0.5 });
-        let set = set.and_then(|()| simulation.set("b", |_, _, _| 0.2));
-        set.unwrap_or_else(|e| panic!("{e}"));
-        stepped(&mut simulation, steps);
-        ["a", "b"].map(|name| simulation.to_f64(name).unwrap_or_else(|e| panic!("{e}")))
+        simulation.fill("a", |x, _, _| if x < 0.5 { -0.5 } else { 0.5 });
+        simulation.fill("b", |_, _, _| 0.2);
+        simulation.steps(steps);
+        ["a", "b"].map(|name| simulation.values(name))
     };
     // The flux is not -0.1 any more, but half of the jump times the speed 0.7 less than the mean of zero.
     let [a, _] = run("constant", "euler", 1);
@@ -231,15 +213,10 @@ fn axes_may_have_different_kinds_of_waves() {
         let n = 24;
         let mut simulation = started::<f64>(&system, [n, n, 1], false, Some(0.5 / n as f64));
         let wave = |x: f64, y: f64| (TAU * x).sin() * (TAU * y).cos();
-        let set = simulation.set("f", |x, y, _| wave(x, y));
-        set.unwrap_or_else(|e| panic!("{e}"));
-        stepped(&mut simulation, 2 * n);
+        simulation.fill("f", |x, y, _| wave(x, y));
+        simulation.steps(2 * n);
         // Once around along both axes.
-        let f = simulation.to_f64("f").unwrap_or_else(|e| panic!("{e}"));
-        let at = |i: usize| (i as f64 + 0.5) / n as f64;
-        let errors = f.indexed_iter();
-        let errors = errors.map(|((_, j, i), f)| (f - wave(at(i), at(j))).abs());
-        let error = errors.sum::<f64>() / (n * n) as f64;
+        let error = simulation.error("f", |x, y, _| wave(x, y));
         println!("{reconstruct}: {error:.3e}");
         assert!(error < 0.06, "{reconstruct}: {error}");
     }
@@ -259,9 +236,8 @@ fn the_time_step_of_a_law_follows_from_its_waves() {
             .cells([16, 12, 1])
             .cfl(0.4);
         let mut simulation = builder.build().ok()?;
-        let set = simulation.set("h", |x, y, _| 1.0 + 0.3 * (TAU * x).sin() * (TAU * y).cos());
-        set.unwrap_or_else(|e| panic!("{e}"));
-        stepped(&mut simulation, 5);
+        simulation.fill("h", |x, y, _| 1.0 + 0.3 * (TAU * x).sin() * (TAU * y).cos());
+        simulation.steps(5);
         Some(simulation.t())
     };
     let declared = steps("cfl { advective: [abs(u.x) + sqrt(h), abs(u.y) + sqrt(h)]; }");
@@ -285,11 +261,10 @@ fn whole_waves_are_those_of_lax_and_wendroff() {
     let start = |x: f64| (TAU * x).sin() + if x < 0.4 { 1.0 } else { 0.0 };
     let system = law(ADVECTION, 1, "waves<limiter = none>", "roe");
     let mut simulation = started::<f64>(&system, [n, 1, 1], false, Some(courant / n as f64));
-    let set = simulation.set("q", |x, _, _| start(x));
-    set.unwrap_or_else(|e| panic!("{e}"));
-    let before = simulation.to_f64("q").unwrap_or_else(|e| panic!("{e}"));
-    stepped(&mut simulation, 1);
-    let after = simulation.to_f64("q").unwrap_or_else(|e| panic!("{e}"));
+    simulation.fill("q", |x, _, _| start(x));
+    let before = simulation.values("q");
+    simulation.steps(1);
+    let after = simulation.values("q");
     let at = |i: usize| before[[0, 0, i % n]];
     for i in 0..n {
         let (below, own, above) = (at(i + n - 1), at(i), at(i + 1));
@@ -308,10 +283,9 @@ fn two_waves_are_those_of_the_linear_law() {
         let system = law(&sound, 1, "waves<limiter = mc>", riemann);
         let n = 40;
         let mut simulation = started::<f64>(&system, [n, 1, 1], false, Some(0.8 / n as f64));
-        let set = simulation.set("p", |x, _, _| if x < 0.4 { 1.0 } else { (TAU * x).sin() });
-        set.unwrap_or_else(|e| panic!("{e}"));
-        stepped(&mut simulation, 20);
-        simulation.to_f64("p").unwrap_or_else(|e| panic!("{e}"))
+        simulation.fill("p", |x, _, _| if x < 0.4 { 1.0 } else { (TAU * x).sin() });
+        simulation.steps(20);
+        simulation.values("p")
     };
     let [roe, hlle] = ["roe", "hlle"].map(run);
     let apart = (roe - hlle).mapv(f64::abs).into_iter().fold(0.0, f64::max);
@@ -328,17 +302,10 @@ fn limited_waves_along_the_diagonal_are_better_than_sweeps() {
         let system = law(carried, 2, "waves<limiter = mc>", &riemann);
         let mut simulation = started::<f64>(&system, [n, n, 1], false, Some(0.45 / n as f64));
         let wave = |x: f64, y: f64| (TAU * (x + y)).cos();
-        let set = simulation.set("q", |x, y, _| wave(x, y));
-        set.unwrap_or_else(|e| panic!("{e}"));
-        stepped(&mut simulation, n);
-        let (t, q) = (
-            simulation.t(),
-            simulation.to_f64("q").unwrap_or_else(|e| panic!("{e}")),
-        );
-        let at = |i: usize| (i as f64 + 0.5) / n as f64;
-        let errors = q.indexed_iter();
-        let errors = errors.map(|((_, j, i), q)| (q - wave(at(i) - t, at(j) - t)).abs());
-        errors.sum::<f64>() / (n * n) as f64
+        simulation.fill("q", |x, y, _| wave(x, y));
+        simulation.steps(n);
+        let t = simulation.t();
+        simulation.error("q", |x, y, _| wave(x - t, y - t))
     };
     for n in [32, 64] {
         let [unsplit, strang] = ["unsplit", "strang"].map(|sweep| error(n, sweep));

@@ -1,7 +1,7 @@
 //! The decay of a shear wave by the oracle.
 
 use stencil_compiler::algorithm::interp::Oracle;
-use stencil_tests::{ISOTHERMAL_NS, algorithm_of, with_mixed};
+use stencil_tests::{ISOTHERMAL_NS, OrPanic, algorithm_of, with_mixed};
 
 /// Pekkilä et al. 2017, Eq. 22, in its discrete form: each step multiplies a transverse wave by
 /// the stability polynomial of the integrator at the symbol of Eq. 7.
@@ -19,8 +19,8 @@ fn a_shear_wave_decays_with_its_discrete_amplitude() {
     let growth = 1.0 + z + z * z / 2.0 + z * z * z / 6.0;
     for mixed in ["bidiagonal", "product", "composed"] {
         let algorithm = algorithm_of(&with_mixed(ISOTHERMAL_NS, mixed));
-        let mut oracle = Oracle::<f64>::new(&algorithm, [n, 5, 4], &[1.0, nu], [h; 3], dt)
-            .unwrap_or_else(|e| panic!("{e}"));
+        let mut oracle =
+            Oracle::<f64>::new(&algorithm, [n, 5, 4], &[1.0, nu], [h; 3], dt).or_panic();
         let state = algorithm.find_state("u_y").expect("a velocity");
         let wave: Vec<f64> = (0..n * 20)
             .map(|i| (f64::from(k) * h * (i % n) as f64).sin())

@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use stencil_compiler::algorithm::Role;
 use stencil_compiler::algorithm::interp::Oracle;
 use stencil_compiler::catalogue::operators::{self, upwind};
-use stencil_tests::algorithm_of;
+use stencil_tests::{OrPanic, algorithm_of};
 
 use super::double::{Double, PI, sine};
 use super::observed;
@@ -121,8 +121,7 @@ pub(crate) fn denominator(order: u32) -> i128 {
 /// Returns the right-hand side on a periodic box, by one Euler step of length one.
 fn rate(source: &str, cells: [usize; 3], f: impl Fn([usize; 3]) -> Double) -> Vec<Double> {
     let algorithm = algorithm_of(source);
-    let mut oracle = Oracle::<Double>::new(&algorithm, cells, &[], SPACING, 1.0)
-        .unwrap_or_else(|e| panic!("{e}"));
+    let mut oracle = Oracle::<Double>::new(&algorithm, cells, &[], SPACING, 1.0).or_panic();
     let values: Vec<Double> = each(cells).map(f).collect();
     let (state, _) = algorithm.states_of(Role::Field).next().expect("a field");
     oracle.set(state, &values);

@@ -2,7 +2,7 @@
 
 use stencil_compiler::algorithm::Role;
 use stencil_compiler::algorithm::interp::Oracle;
-use stencil_tests::{Case, algorithm_of, oracle, with_mixed};
+use stencil_tests::{Case, OrPanic, algorithm_of, oracle, with_mixed};
 
 /// The change of an array index and of vector components under a symmetry of the box.
 struct Symmetry {
@@ -50,7 +50,7 @@ fn reflections_keep_the_bits_and_permutations_a_few_of_them() {
     ];
     for mixed in ["bidiagonal", "product", "composed"] {
         for name in ["IsothermalNs", "ElasticWave", "IsothermalMhd", "Mhd"] {
-            let library = physics::systems::find(name).unwrap_or_else(|e| panic!("{e}"));
+            let library = physics::systems::find(name).or_panic();
             let declared = stencil_compiler::model::text::print(library.model());
             let algorithm = algorithm_of(&with_mixed(&declared, mixed));
             for symmetry in &symmetries {
@@ -66,8 +66,8 @@ fn symmetric(algorithm: &stencil_compiler::algorithm::Algorithm, symmetry: &Symm
     let straight = oracle::<f32>(algorithm, &case, steps);
     let moved_cells: [usize; 3] = permuted(case.cells, symmetry);
     let spacing = permuted(case.spacing, symmetry);
-    let mut other = Oracle::<f32>::new(algorithm, moved_cells, &case.params, spacing, case.dt)
-        .unwrap_or_else(|e| panic!("{e}"));
+    let mut other =
+        Oracle::<f32>::new(algorithm, moved_cells, &case.params, spacing, case.dt).or_panic();
     let names: Vec<&str> = algorithm
         .states_of(Role::Field)
         .map(|(_, state)| state.name.as_str())

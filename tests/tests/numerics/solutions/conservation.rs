@@ -5,6 +5,7 @@ use std::f64::consts::TAU;
 
 use physics::systems;
 use stencil_runtime::{Simulation, SystemDef};
+use stencil_tests::OrPanic;
 
 use super::support::{changed, observed, settle};
 
@@ -24,7 +25,7 @@ fn started(system: &SystemDef, n: usize, dt: f64) -> Simulation<f64> {
         .extent(std::array::from_fn(|i| if i < d { TAU } else { 1.0 }))
         .dt(dt)
         .build()
-        .unwrap_or_else(|e| panic!("{e}"));
+        .or_panic();
     let names: Vec<String> = simulation.components().map(str::to_string).collect();
     for (c, name) in names.iter().enumerate() {
         let shift = 0.8 * c as f64;
@@ -44,7 +45,7 @@ fn drift(
     let start = of(&simulation.observe().unwrap());
     let mut largest: f64 = 0.0;
     for _ in 0..steps {
-        simulation.step().unwrap_or_else(|e| panic!("{e}"));
+        simulation.step().or_panic();
         largest = largest.max((of(&simulation.observe().unwrap()) - start).abs());
     }
     (largest, start)
@@ -60,7 +61,7 @@ fn conservation_laws_hold_to_rounding() {
         ("Burgers", 1, "momentum"),
         ("Kdv", 1, "mass"),
     ] {
-        let system = SystemDef::new(&definition(name, dimension)).unwrap_or_else(|e| panic!("{e}"));
+        let system = SystemDef::new(&definition(name, dimension)).or_panic();
         let mut simulation = started(&system, 20, 1e-3);
         let before = simulation.to_f64(
             simulation

@@ -2,6 +2,7 @@
 //! promises, and of that order on waves.
 
 use stencil_runtime::{Simulation, SystemDef};
+use stencil_tests::OrPanic;
 
 use super::support::{observed, settle};
 
@@ -12,7 +13,7 @@ fn system(rhs: &str, dimension: usize, order: usize, mixed: &str) -> SystemDef {
         "system S in {dimension}d {{ field f: scalar; ddt(f) = {rhs}; }}
          scheme s for S {{ space: central<order = {order}>; mixed: {mixed}; time: euler; }}"
     );
-    SystemDef::from_text("S", &text).unwrap_or_else(|e| panic!("{e}"))
+    SystemDef::from_text("S", &text).or_panic()
 }
 
 /// Returns the largest error of a right-hand side in the cells that are this far from the seam.
@@ -38,9 +39,9 @@ fn error(
         .dt(1.0)
         .unchecked_step(true)
         .build()
-        .unwrap_or_else(|e| panic!("{e}"));
+        .or_panic();
     settle(&mut simulation, "f", &f);
-    simulation.step().unwrap_or_else(|e| panic!("{e}"));
+    simulation.step().or_panic();
     let mesh = simulation.mesh();
     let inner = |i: usize, axis: usize| axis >= d || (margin..cells - margin).contains(&i);
     let field = simulation.field("f").expect("a component");

@@ -1,6 +1,7 @@
 //! Problems of the library with an exact solution: their error falls with the order of the scheme.
 
 use physics::problems;
+use stencil_tests::OrPanic;
 
 use super::support::{observed, solved};
 
@@ -160,9 +161,7 @@ fn error(case: &Case, cells: &str) -> f64 {
     ];
     let changes: Vec<&str> = meshes.iter().map(String::as_str).collect();
     let (problem, simulation) = solved::<f64>(case.problem, &[&changes, case.more].concat());
-    let errors = problem
-        .errors(&simulation)
-        .unwrap_or_else(|e| panic!("{e}"));
+    let errors = problem.errors(&simulation).or_panic();
     assert!(!errors.is_empty(), "{} has no exact solution", case.problem);
     errors.values().map(|norms| norms.l2).fold(0.0, f64::max)
 }
@@ -190,7 +189,7 @@ fn problems_converge_to_their_exact_solutions() {
 #[test]
 fn every_exact_solution_is_tested() {
     for built_in in problems::ALL {
-        let problem = built_in.open(&[]).unwrap_or_else(|e| panic!("{e}"));
+        let problem = built_in.open(&[]).or_panic();
         let tested = CASES.iter().any(|case| case.problem == built_in.name);
         assert_eq!(!problem.exact.is_empty(), tested, "{}", built_in.name);
     }

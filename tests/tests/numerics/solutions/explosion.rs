@@ -4,6 +4,7 @@
 use physics::{problems, systems};
 use stencil_runtime::Simulation;
 use stencil_runtime::problem::{Change, Problem};
+use stencil_tests::OrPanic;
 
 use super::support::observed;
 
@@ -32,19 +33,16 @@ fn exploded(n: usize, mixed: &str, more: &[&str]) -> Simulation<f64> {
         Change::set("time.end=0.3"),
     ];
     changes.extend(more.iter().map(|change| Change::set(change)));
-    let built_in = problems::find("explosion").unwrap_or_else(|e| panic!("{e}"));
+    let built_in = problems::find("explosion").or_panic();
     // A thicker shell, which a coarse mesh resolves.
     let text = built_in.text.replace("thickness = 0.2", "thickness = 0.3");
-    let problem = Problem::parse("explosion.toml", &text, "", &systems::library(), &changes)
-        .unwrap_or_else(|e| panic!("{e}"));
-    let mut simulation = problem
-        .builder::<f64>()
-        .build()
-        .unwrap_or_else(|e| panic!("{e}"));
+    let problem =
+        Problem::parse("explosion.toml", &text, "", &systems::library(), &changes).or_panic();
+    let mut simulation = problem.builder::<f64>().build().or_panic();
     problem
         .initialize(&mut simulation)
         .and_then(|()| simulation.run_until(problem.time.end.unwrap_or(0.0), |_, _| ()))
-        .unwrap_or_else(|e| panic!("{e}"));
+        .or_panic();
     simulation
 }
 

@@ -4,6 +4,7 @@ use std::f64::consts::TAU;
 
 use stencil_compiler::catalogue::integrators;
 use stencil_runtime::{Simulation, SystemDef};
+use stencil_tests::OrPanic;
 
 use super::support::{observed, root_mean_square, settle};
 
@@ -17,19 +18,17 @@ fn run(integrator: &str, steps: u64) -> Vec<f64> {
          }}
          scheme s for S {{ space: central<order = 6>; time: {integrator}; }}"
     );
-    let system = SystemDef::from_text("S", &text).unwrap_or_else(|e| panic!("{e}"));
+    let system = SystemDef::from_text("S", &text).or_panic();
     let mut simulation = Simulation::<f64>::builder(&system)
         .cells([24, 1, 1])
         .extent([TAU, 1.0, 1.0])
         .dt(1.0 / steps as f64)
         .unchecked_step(true)
         .build()
-        .unwrap_or_else(|e| panic!("{e}"));
+        .or_panic();
     settle(&mut simulation, "h", |at| 1.0 + 0.2 * at[0].cos());
     settle(&mut simulation, "u", |at| 0.3 * (at[0] + 0.5).sin());
-    simulation
-        .run(steps, |_, _| ())
-        .unwrap_or_else(|e| panic!("{e}"));
+    simulation.run(steps, |_, _| ()).or_panic();
     let values = simulation.field("u").expect("a component");
     values.iter().copied().collect()
 }
@@ -65,17 +64,15 @@ fn every_integrator_has_its_order_on_an_ordinary_equation() {
              scheme s for S {{ space: central<order = 2>; time: {}; }}",
             integrator.name
         );
-        let system = SystemDef::from_text("S", &text).unwrap_or_else(|e| panic!("{e}"));
+        let system = SystemDef::from_text("S", &text).or_panic();
         let error = |steps: u64| {
             let mut simulation = Simulation::<f64>::builder(&system)
                 .cells([8, 1, 1])
                 .dt(1.5 / steps as f64)
                 .build()
-                .unwrap_or_else(|e| panic!("{e}"));
+                .or_panic();
             settle(&mut simulation, "f", |at| start(at[0]));
-            simulation
-                .run(steps, |_, _| ())
-                .unwrap_or_else(|e| panic!("{e}"));
+            simulation.run(steps, |_, _| ()).or_panic();
             let values = simulation.field("f").expect("a component");
             let mesh = simulation.mesh();
             let cells = values.iter().zip(0..);

@@ -8,6 +8,7 @@ use std::ops::{Add, Mul, Sub};
 use physics::systems;
 use stencil_compiler::model::Mixed;
 use stencil_runtime::{Simulation, Source, SystemDef};
+use stencil_tests::OrPanic;
 
 use super::support::{changed, model_of, settle};
 use super::symbols;
@@ -322,7 +323,7 @@ fn difference(case: &Case, system: &SystemDef, k: [i32; 3], order: usize, mixed:
     for (name, value) in case.sources.iter().take(dimension) {
         builder = builder.source(*name, Source::constant(*value));
     }
-    let mut simulation = builder.build().unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = builder.build().or_panic();
     let names: Vec<String> = simulation.components().map(str::to_string).collect();
     let mut waves: Vec<Wave> = (0..names.len())
         .map(|c| Wave {
@@ -337,9 +338,7 @@ fn difference(case: &Case, system: &SystemDef, k: [i32; 3], order: usize, mixed:
             case.state[c] + wave.cos * phase.cos() + wave.sin * phase.sin()
         });
     }
-    simulation
-        .run(STEPS, |_, _| ())
-        .unwrap_or_else(|e| panic!("{e}"));
+    simulation.run(STEPS, |_, _| ()).or_panic();
     let differences = Differences::new(order, mixed, k, simulation.spacing());
     for _ in 0..STEPS {
         waves = step(case, &differences, &waves, dt);

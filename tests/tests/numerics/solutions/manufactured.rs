@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use stencil_compiler::algorithm::Role;
 use stencil_compiler::model::{Mixed, Model, Source, Term, TermKind};
 use stencil_runtime::{Simulation, Source as Given, SystemDef};
+use stencil_tests::OrPanic;
 
 use super::jets::{Jet, Point, Space};
 use super::support::{describe, forms, observed, root_mean_square, settle, steps, system_of};
@@ -171,7 +172,7 @@ fn started(
         };
         builder = builder.source(&state.name, source);
     }
-    let mut simulation = builder.build().unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = builder.build().or_panic();
     let names: Vec<String> = simulation.components().map(str::to_string).collect();
     for (c, name) in names.iter().enumerate() {
         settle(&mut simulation, name, |at| fields.value(c, at, 0.0));
@@ -188,7 +189,7 @@ fn error_in_space(declared: &Arc<Model>, n: usize) -> f64 {
     let fields = Fields { waves: d, axes: d };
     let mut simulation = started(&system_of(&model), declared, fields, n, 1.0);
     let names: Vec<String> = simulation.components().map(str::to_string).collect();
-    simulation.step().unwrap_or_else(|e| panic!("{e}"));
+    simulation.step().or_panic();
     let (space, spacing) = (space(&model, fields), simulation.spacing());
     // Every mesh has these points.
     let all = (0..4usize.pow(d as u32)).map(|i| [i % 4, i / 4 % 4, i / 16].map(|i| i * n / 4));

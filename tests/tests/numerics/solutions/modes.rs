@@ -5,6 +5,7 @@ use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 
 use stencil_compiler::model::Model;
 use stencil_runtime::{Simulation, Source};
+use stencil_tests::OrPanic;
 
 use super::support::{describe, forms, observed, root_mean_square, settle, steps, system_of};
 
@@ -116,7 +117,7 @@ fn error(mode: &Mode, model: &Model, n: usize) -> f64 {
     for (name, value) in mode.sources.iter().take(d) {
         builder = builder.source(*name, Source::constant(*value));
     }
-    let mut simulation = builder.build().unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = builder.build().or_panic();
     let phase = |at: [f64; 3]| (0..d).map(|i| K[i] * at[i]).sum::<f64>();
     let names: Vec<String> = simulation.components().map(str::to_string).collect();
     for (c, name) in names.iter().enumerate() {
@@ -124,9 +125,7 @@ fn error(mode: &Mode, model: &Model, n: usize) -> f64 {
             (mode.exact)(d as f64, c, phase(at), 0.0)
         });
     }
-    simulation
-        .run(steps, |_, _| ())
-        .unwrap_or_else(|e| panic!("{e}"));
+    simulation.run(steps, |_, _| ()).or_panic();
     let mesh = simulation.mesh();
     let errors = names.iter().enumerate().flat_map(|(c, name)| {
         let values = simulation.field(name).expect("a component");

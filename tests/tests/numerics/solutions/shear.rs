@@ -7,6 +7,7 @@ use std::f64::consts::TAU;
 use physics::systems::IsothermalNs;
 use stencil_compiler::model::Mixed;
 use stencil_runtime::{Number, Simulation, System, SystemDef};
+use stencil_tests::OrPanic;
 
 use super::support::{changed, observed, settle};
 use super::symbols;
@@ -29,11 +30,9 @@ fn run<T: Number>(system: &SystemDef, n: usize, k: f64) -> Vec<f64> {
         .param("nu", NU)
         .dt(END / steps(n) as f64)
         .build()
-        .unwrap_or_else(|e| panic!("{e}"));
+        .or_panic();
     settle(&mut simulation, "u_y", |at| (k * at[0]).sin());
-    simulation
-        .run(steps(n), |_, _| ())
-        .unwrap_or_else(|e| panic!("{e}"));
+    simulation.run(steps(n), |_, _| ()).or_panic();
     let values = simulation.to_f64("u_y").expect("a component");
     values.iter().copied().collect()
 }
@@ -95,7 +94,7 @@ fn rounding(n: usize) -> f64 {
 
 #[test]
 fn the_error_against_the_exact_decay_falls_as_the_discrete_operator_says() {
-    let system = SystemDef::new(&IsothermalNs::DEFINITION).unwrap_or_else(|e| panic!("{e}"));
+    let system = SystemDef::new(&IsothermalNs::DEFINITION).or_panic();
     for k in WAVENUMBERS {
         let mut orders = 0;
         for (meshes, pair) in MESHES.windows(2).zip(errors::<f64>(&system, k).windows(2)) {
@@ -116,7 +115,7 @@ fn the_error_against_the_exact_decay_falls_as_the_discrete_operator_says() {
 
 #[test]
 fn single_precision_follows_until_it_is_rounding() {
-    let system = SystemDef::new(&IsothermalNs::DEFINITION).unwrap_or_else(|e| panic!("{e}"));
+    let system = SystemDef::new(&IsothermalNs::DEFINITION).or_panic();
     for k in WAVENUMBERS {
         let errors = errors::<f32>(&system, k);
         for (n, [measured, predicted]) in MESHES.into_iter().zip(errors) {

@@ -8,6 +8,7 @@ use std::ops::{Add, Mul};
 use physics::systems::IsothermalNs;
 use stencil_compiler::model::Mixed;
 use stencil_runtime::{Simulation, System};
+use stencil_tests::OrPanic;
 
 use super::support::{changed, observed, settle};
 use super::symbols;
@@ -131,7 +132,7 @@ impl Sound {
             .param("nu", NU)
             .dt(self.dt)
             .build()
-            .unwrap_or_else(|e| panic!("{e}"));
+            .or_panic();
         let phase = |at: [f64; 3]| at[..self.axes].iter().map(|x| self.k * x).sum::<f64>();
         // From `rate lnrho = -i axes D u`.
         let i = Complex { re: 0.0, im: 1.0 };
@@ -146,9 +147,7 @@ impl Sound {
         for name in &["u_x", "u_y"][..self.axes] {
             set(&mut simulation, name, ratio);
         }
-        simulation
-            .run(self.steps, |_, _| ())
-            .unwrap_or_else(|e| panic!("{e}"));
+        simulation.run(self.steps, |_, _| ()).or_panic();
         let inverse = Complex {
             re: ratio.re,
             im: -ratio.im,

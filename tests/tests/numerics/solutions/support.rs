@@ -5,16 +5,14 @@ use stencil_compiler::catalogue::integrators;
 use stencil_compiler::model::{Mixed, Model, parse, text};
 use stencil_runtime::problem::{Change, Problem};
 use stencil_runtime::{Definition, Number, Simulation, SystemDef};
+use stencil_tests::{OrPanic, Runs};
 
 /// Returns a problem of the library with some settings changed, and the run at its begin.
 pub(crate) fn begun<T: Number>(name: &str, changes: &[&str]) -> (Problem, Simulation<T>) {
     let changes: Vec<Change> = changes.iter().map(|change| Change::set(change)).collect();
-    let built_in = problems::find(name).unwrap_or_else(|e| panic!("{e}"));
-    let problem = built_in.open(&changes).unwrap_or_else(|e| panic!("{e}"));
-    let mut simulation = problem
-        .builder::<T>()
-        .build()
-        .unwrap_or_else(|e| panic!("{e}"));
+    let built_in = problems::find(name).or_panic();
+    let problem = built_in.open(&changes).or_panic();
+    let mut simulation = problem.builder::<T>().build().or_panic();
     problem
         .initialize(&mut simulation)
         .unwrap_or_else(|e| panic!("{name}: {e}"));
@@ -45,7 +43,7 @@ pub(crate) fn changed(definition: &Definition, change: impl FnOnce(&mut Model)) 
 
 /// Returns the system of a declaration.
 pub(crate) fn system_of(model: &Model) -> SystemDef {
-    SystemDef::from_text(&model.name, &text::print(model)).unwrap_or_else(|e| panic!("{e}"))
+    SystemDef::from_text(&model.name, &text::print(model)).or_panic()
 }
 
 /// Returns every built-in system without fluxes in each of its dimensions, by each of its schemes and, if derivatives
@@ -104,8 +102,7 @@ pub(crate) fn settle<T: Number>(
     name: &str,
     value: impl Fn([f64; 3]) -> f64 + Sync,
 ) {
-    let set = simulation.set(name, |x, y, z| value([x, y, z]));
-    set.unwrap_or_else(|e| panic!("{e}"));
+    simulation.fill(name, |x, y, z| value([x, y, z]));
 }
 
 /// Returns the observed order between two errors on meshes whose spacings have this ratio.

@@ -9,7 +9,7 @@ use stencil_compiler::kernel::interp::{Shadow, faults};
 use stencil_compiler::kernel::{Index, Kernel, Operand, Reg, Relation, Stmt};
 use stencil_compiler::schedule::{Blocking, Placement, Schedule};
 use stencil_compiler::search::heuristic;
-use stencil_tests::{Case, ISOTHERMAL_NS, algorithm_of, differing, interpreted, oracle};
+use stencil_tests::{Case, ISOTHERMAL_NS, OrPanic, algorithm_of, differing, interpreted, oracle};
 
 mod ahead;
 mod boxes;
@@ -89,8 +89,8 @@ impl Bench {
             ..Schedule::default()
         };
         let bytes = Precision::F32.bytes();
-        let compiled = compile(&algorithm, &schedule, &Target::new(bytes).around(wrapped));
-        let compiled = compiled.unwrap_or_else(|e| panic!("{e}"));
+        let compiled =
+            compile(&algorithm, &schedule, &Target::new(bytes).around(wrapped)).or_panic();
         let case = Case::new(&algorithm, cells);
         let reference = oracle::<f32>(&algorithm, &case, 1);
         let bench = Bench {

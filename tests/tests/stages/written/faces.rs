@@ -1,10 +1,10 @@
 //! Boundaries of every kind, as users run them.
 
 use stencil_compiler::expr::Real;
-use stencil_runtime::{Axis, Boundary, Face, Number, Side, Simulation, SystemDef};
+use stencil_runtime::{Axis, Boundary, Face, Number, Side, SystemDef};
 use stencil_tests::random;
 use stencil_tests::written::{Faces, Ghost, Run, random_faces, within};
-use stencil_tests::{Case, discretized};
+use stencil_tests::{Case, OrPanic, discretized, simulated};
 
 use super::{initial, read, run};
 
@@ -23,41 +23,17 @@ fn boundary(ghost: Ghost) -> Boundary {
 }
 
 /// Returns the fields after some steps of a simulation.
-fn simulated<T: Number + Real>(text: &str, case: &Case, faces: &Faces) -> Vec<Vec<T>> {
-    let system = SystemDef::from_text("random", text).unwrap_or_else(|e| panic!("{e}"));
-    let dimension = system.model().dimension;
-    let extent = std::array::from_fn(|axis| case.spacing[axis] * case.cells[axis] as f64);
-    let mut builder = Simulation::<T>::builder(&system)
-        .cells(case.cells)
-        .extent(extent)
-        .centered(true)
-        // Random terms are stable by chance only.
-        .unchecked_step(true)
-        .dt(case.dt);
-    for axis in &Axis::ALL[..dimension] {
-        for (side, ghost) in Side::ALL.into_iter().zip(faces[axis.index()]) {
-            builder = builder.boundary(Face::new(*axis, side), boundary(ghost));
+fn run_between<T: Number + Real>(text: &str, case: &Case, faces: &Faces) -> Vec<Vec<T>> {
+    let system = SystemDef::from_text("random", text).or_panic();
+    let found = simulated::<T>(&system, case, STEPS as u64, |mut builder| {
+        for axis in &Axis::ALL[..system.model().dimension] {
+            for (side, ghost) in Side::ALL.into_iter().zip(faces[axis.index()]) {
+                builder = builder.boundary(Face::new(*axis, side), boundary(ghost));
+            }
         }
-    }
-    let mut simulation = builder.build().unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let algorithm = system.algorithm();
-    let names = case.set_states(algorithm).into_iter();
-    let names: Vec<String> = names
-        .map(|(_, s)| algorithm.state(s).name.clone())
-        .collect();
-    for (i, name) in names.iter().enumerate() {
-        let set = simulation.set_array(name, case.array::<T>(i).view());
-        set.unwrap_or_else(|e| panic!("{e}"));
-    }
-    let ran = simulation.run(STEPS as u64, |_, _| ());
-    ran.unwrap_or_else(|e| panic!("{e}\n{text}"));
-    let field = |name: &String| {
-        simulation
-            .field(name)
-            .map(|values| values.iter().copied().collect())
-    };
-    let fields: Result<_, _> = names.iter().map(field).collect();
-    fields.unwrap_or_else(|e| panic!("{e}"))
+        builder.centered(true)
+    });
+    found.unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
 fn check<T: Number + Real>(seed: u64) -> usize {
@@ -72,7 +48,7 @@ fn check<T: Number + Real>(seed: u64) -> usize {
     // Powers of two, so that extents over cells are the spacings.
     case.spacing = [0.25, 0.5, 0.125];
     case.dt = 0.005;
-    let found = simulated::<T>(&text, &case, &faces);
+    let found = run_between::<T>(&text, &case, &faces);
     let run = Run {
         faces,
         ..run(&model, &case)

@@ -1,0 +1,61 @@
+//! How much a run walks through: some cases in the inner loop, most before a change is sent, all of them in deep runs.
+
+use std::env::var;
+use std::sync::LazyLock;
+
+use stencil_compiler::expr::Real;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Depth {
+    Fast,
+    Usual,
+    Deep,
+}
+
+/// `STENCIL_TESTS`: `fast`, `deep`, or none.
+static DEPTH: LazyLock<Depth> = LazyLock::new(|| match var("STENCIL_TESTS").as_deref() {
+    Ok("fast") => Depth::Fast,
+    Ok("deep") => Depth::Deep,
+    _ => Depth::Usual,
+});
+
+/// `STENCIL_TURN`: 0, 1 or 2, or none if it is `all`.
+static TURN: LazyLock<Option<usize>> = LazyLock::new(|| match var("STENCIL_TURN").as_deref() {
+    Ok("all") => None,
+    Ok(turn) => Some(turn.parse().expect("STENCIL_TURN is 0, 1, 2 or all")),
+    Err(_) => Some(0),
+});
+
+/// Does this run take a case of a walk that one precision goes, or a text without one? All but the inner loop, which takes a
+/// third. Cases have numbers from zero.
+pub fn takes(case: usize) -> bool {
+    *DEPTH != Depth::Fast || TURN.is_none_or(|turn| case % 3 == turn)
+}
+
+/// Does this run take a case of a walk that both precisions go? Single precision takes all cases, double precision those
+/// whose number is the run's turn, modulo three; the inner loop takes a third of these.
+///
+/// Three commits prove no less than each did when both precisions took all cases. `cargo xtask test` counts commits for the
+/// turn, so three that follow each other have the turns 0, 1 and 2 in some order, and between them each case is taken in
+/// both precisions: a fault that one case shows, in one precision alone, is found two commits later at most. Two runs of a
+/// commit take the same cases.
+pub fn takes_in_turn<T: Real>(case: usize) -> bool {
+    let Some(turn) = *TURN else { return true };
+    match T::BYTES {
+        4 => takes(case),
+        _ => case % 3 == turn && takes(case / 3 + turn),
+    }
+}
+
+/// Returns the number of samples in place of the usual one.
+pub fn samples(usual: usize) -> usize {
+    usual * if *DEPTH == Depth::Deep { 3 } else { 1 }
+}
+
+/// Returns the number of cells along an axis in place of the usual one; odd numbers stay odd, and one stays one.
+pub fn larger(usual: usize) -> usize {
+    match *DEPTH {
+        Depth::Deep if usual > 1 => 2 * usual + usual % 2,
+        _ => usual,
+    }
+}
