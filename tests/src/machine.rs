@@ -220,10 +220,10 @@ fn parts(kernel: &Kernel, cells: [usize; 3], region: Region, seed: u64) -> Optio
     let rim = std::array::from_fn(|axis| halo(axis).max().unwrap_or(0));
     let Split { interior, rim } = match kernel.launch.kind {
         LaunchKind::Rows => Split::default(),
-        _ => kernel.split(cells, rim),
+        LaunchKind::Blocks => kernel.split(cells, rim),
     };
     match region {
-        Region::Whole if seed % 2 == 0 => Some(Vec::new()),
+        Region::Whole if seed.is_multiple_of(2) => Some(Vec::new()),
         Region::Whole => Some(interior.into_iter().chain(rim).collect()),
         Region::Interior => interior.map(|part| vec![part]),
         Region::Rim if interior.is_some() && rim.is_empty() => None,
