@@ -9,8 +9,8 @@ use stencil_compiler::model::Reduction;
 use stencil_compiler::plan::BufferRole;
 
 use super::instructions::Checked;
-use super::parts::Part;
 use super::program::Steps;
+use super::row_blocks::RowBlock;
 use super::tree;
 use super::view::{Target, View};
 use crate::field::{Fields, Filling};
@@ -143,7 +143,7 @@ impl Evaluation {
                 };
                 let cells = patch.lo[0]..patch.lo[0] + patch.cells[0];
                 let outputs = rows.iter_mut().map(|row| target(&mut row[cells.clone()]));
-                let part = Part {
+                let part = RowBlock {
                     first: [0, (y - patch.lo[1]) as isize, (z - patch.lo[2]) as isize],
                     rows: 1,
                     length: cells.len(),

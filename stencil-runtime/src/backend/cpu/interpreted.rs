@@ -6,13 +6,13 @@ use stencil_compiler::algorithm::rows::{Cells, Read, RowProgram, RowScratch};
 
 use super::instructions::{self, Checked, OnLanes};
 use super::lanes::{Lanes, Registers};
-use super::parts::Part;
+use super::row_blocks::RowBlock;
 
 /// A part computed by the row engine.
 pub(crate) struct Interpreted<'a, T> {
     pub(crate) program: &'a RowProgram,
     pub(crate) scratch: &'a mut RowScratch<T>,
-    pub(crate) part: Part<'a, T>,
+    pub(crate) part: RowBlock<'a, T>,
 }
 
 /// The registers of an instruction set, as the row engine fills and stores them.
@@ -46,7 +46,7 @@ impl<T: Registers> OnLanes for Interpreted<'_, T> {
 
     #[inline(always)]
     fn run<V: Lanes<Value = T>>(self) {
-        let Part {
+        let RowBlock {
             first: [x, y, z],
             rows,
             length,
@@ -101,7 +101,7 @@ macro_rules! interpreted {
             instructions: Checked,
             program: &RowProgram,
             scratch: &mut RowScratch<$type>,
-            part: Part<'_, $type>,
+            part: RowBlock<'_, $type>,
         ) {
             instructions::run_on_lanes(
                 instructions,

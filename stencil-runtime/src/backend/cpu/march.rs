@@ -8,10 +8,10 @@ use stencil_compiler::algorithm::rows::RowScratch;
 
 use super::finite::finite;
 use super::instructions::Checked;
-use super::parts::{Block, Part, Region};
 use super::pipeline::Pipeline;
 use super::prepare::{Code, Prepared};
 use super::program::{Steps, Work};
+use super::row_blocks::{Block, Region, RowBlock};
 use super::view::{Extent, Ring, Target, View};
 use crate::Number;
 use crate::field::{Array, Fields, Shape};
@@ -390,7 +390,7 @@ impl<'a, T: Number> Marching<'a, T> {
                 &views
             }
         };
-        let part = Part {
+        let part = RowBlock {
             first: cells.first,
             rows: cells.rows,
             length: cells.length,

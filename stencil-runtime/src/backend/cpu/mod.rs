@@ -3,7 +3,6 @@
 //! Results do not depend on the number of threads, on the instructions or on the engine: every
 //! cell is computed by the operations of the algorithm, in their order.
 
-mod ahead;
 mod evaluate;
 mod finite;
 mod instructions;
@@ -11,11 +10,12 @@ pub(crate) mod interpreted;
 mod lanes;
 pub(crate) mod machine;
 mod march;
-pub(crate) mod parts;
 mod pipeline;
+mod prefetch;
 mod prepare;
 pub mod program;
 mod row;
+pub(crate) mod row_blocks;
 mod tree;
 mod view;
 

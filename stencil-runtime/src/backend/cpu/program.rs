@@ -5,12 +5,12 @@ use std::marker::PhantomData;
 use stencil_compiler::emit::RowInput;
 use stencil_compiler::expr::Real;
 
-use super::ahead::{Ahead, LINE, prefetch};
 use super::instructions::{self, Checked, OnLanes};
 pub use super::lanes::Lanes;
 use super::lanes::Registers;
-use super::parts::Part;
+use super::prefetch::{LINE, Prefetch, prefetch};
 use super::row::{Rows, Stage};
+use super::row_blocks::RowBlock;
 
 /// A kernel over rows as the macro writes it: `U` uniforms, `I` rows read, `O` rows written.
 pub trait RowKernel<const U: usize, const I: usize, const O: usize>: Sized {
@@ -96,7 +96,7 @@ pub struct CompiledKernel {
 
 /// One precision of a compiled kernel.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry<T>(pub(super) fn(Checked, Work<'_>, Part<'_, T>));
+pub(crate) struct Entry<T>(pub(super) fn(Checked, Work<'_>, RowBlock<'_, T>));
 
 /// The places of a kernel's rows, the same for each part of the patch.
 #[derive(Clone, Copy, Debug)]
@@ -120,7 +120,7 @@ impl CompiledKernel {
 fn enter<K: RowKernel<U, I, O>, T: Registers, const U: usize, const I: usize, const O: usize>(
     instructions: Checked,
     work: Work<'_>,
-    part: Part<'_, T>,
+    part: RowBlock<'_, T>,
 ) {
     let kernel = PhantomData::<K>;
     instructions::run_on_lanes(instructions, Run::<K, T, U, I, O> { work, part, kernel });
@@ -128,7 +128,7 @@ fn enter<K: RowKernel<U, I, O>, T: Registers, const U: usize, const I: usize, co
 
 struct Run<'a, K, T, const U: usize, const I: usize, const O: usize> {
     work: Work<'a>,
-    part: Part<'a, T>,
+    part: RowBlock<'a, T>,
     kernel: PhantomData<K>,
 }
 
@@ -143,7 +143,7 @@ impl<K: RowKernel<U, I, O>, T: Registers, const U: usize, const I: usize, const 
         let uniforms: [V; U] = std::array::from_fn(|i| V::splat(part.uniforms[i]));
         let (count, length) = (part.rows, part.length);
         let steps = part.steps.of(length, V::COUNT);
-        let mut ahead = Ahead::new(&part, K::TABLES.inputs, work.arrays);
+        let mut ahead = Prefetch::new(&part, K::TABLES.inputs, work.arrays);
         let mut rows = Rows::<T, I, O>::of(K::TABLES.inputs, work, part);
         let mut stage =
             (length < V::COUNT).then(|| Stage::new(K::TABLES.inputs, O, length, V::COUNT));

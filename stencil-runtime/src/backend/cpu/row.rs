@@ -3,8 +3,8 @@
 use stencil_compiler::emit::RowInput;
 use stencil_compiler::expr::Real;
 
-use super::parts::Part;
 use super::program::Work;
+use super::row_blocks::RowBlock;
 
 /// The first cell of a row in each buffer.
 #[derive(Clone, Copy, Debug)]
@@ -21,8 +21,8 @@ impl<T: Real, const I: usize, const O: usize> Rows<T, I, O> {
     /// # Panics
     /// If they do not.
     #[inline(always)]
-    pub(super) fn of(tables: &[RowInput], work: Work<'_>, part: Part<'_, T>) -> Self {
-        let Part {
+    pub(super) fn of(tables: &[RowInput], work: Work<'_>, part: RowBlock<'_, T>) -> Self {
+        let RowBlock {
             first: [x, y, z],
             rows,
             length,

@@ -51,7 +51,7 @@ pub(crate) struct Clock {
     /// The uniforms of each kernel, one kernel after the other: their numbers, and their values.
     order: CudaSlice<i32>,
     taken: CudaSlice<u8>,
-    parts: Vec<Part>,
+    copies: Vec<UniformCopy>,
     /// The last request to the card, with the time that it has now; `None` if that is not known.
     told: Option<(Asked, Speeds)>,
     /// The length of the step for which the uniforms were computed last.
@@ -69,7 +69,7 @@ enum Speeds {
 
 /// The uniforms of one kernel, which are constants of its module.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct UniformCopy {
     from: u64,
     to: u64,
     bytes: usize,
@@ -147,11 +147,11 @@ impl Clock {
         let taken = stream.alloc_zeros::<u8>(order.len().max(1) * T::BYTES);
         let taken = taken.map_err(&failed)?;
         let mut from = crate::backend::cuda::memory::start(&taken, stream);
-        let mut parts = Vec::new();
+        let mut copies = Vec::new();
         for launch in launches {
             let bytes = launch.uniforms.len() * T::BYTES;
             if let Some(to) = launch.constants(stream)? {
-                parts.push(Part { from, to, bytes });
+                copies.push(UniformCopy { from, to, bytes });
             }
             from += bytes as u64;
         }
@@ -167,7 +167,7 @@ impl Clock {
             times: stream.alloc_zeros(rules.times.len() + 1).map_err(&failed)?,
             order: stream.clone_htod(&order).map_err(&failed)?,
             taken,
-            parts,
+            copies,
             told: None,
             dt: None,
             rules,
@@ -307,7 +307,7 @@ impl Clock {
         // SAFETY: the arguments are those of the kernel; `taken` has room for as many values as
         // `order` has numbers, and `several` for as many steps as are begun.
         unsafe { launch.launch(CONFIG) }.map_err(&failed)?;
-        for part in &self.parts {
+        for part in &self.copies {
             // SAFETY: both ranges were allocated with as many bytes, in `taken` and in the module
             // of a kernel; both live as long as the machine.
             let copy = unsafe {

@@ -5,11 +5,11 @@ pub(super) mod buffer_places;
 mod copy_fields;
 mod finite_check;
 mod memory_use;
-mod observe;
-mod observed;
+mod observables;
 pub(crate) mod opening;
 mod part_times;
 mod programs;
+mod reducers;
 mod steps;
 mod tasks;
 
@@ -41,11 +41,11 @@ use crate::mesh::Neighbours;
 use crate::step::{Asked, Failure, Length, Moment, Plans, Rules, Several, actions};
 use crate::{Error, MemoryUse, Number};
 use buffer_places::slots;
-use observe::Reducer;
-use observed::deepest;
-pub(crate) use observed::{On, sources as watched_sources};
+use observables::deepest;
+pub(crate) use observables::{On, sources as watched_sources};
 pub use part_times::{PartTime, StepPart};
 use programs::{Arrays, Programs};
+use reducers::Reducer;
 use tasks::{Graph, Kind, Task, When};
 
 /// Bytes of the card that are left to others: the driver, and lists of ghost cells.

@@ -4,8 +4,8 @@
 use stencil_compiler::compile::{self, Target};
 use stencil_compiler::cost::{self, KernelCost};
 
-use super::observed::Problem;
-use super::tasks::{Part, Task, When, nothing};
+use super::observables::Problem;
+use super::tasks::{CapturedPart, Task, When, nothing};
 use super::{Machine, Reducer};
 use crate::backend::cuda::calibration::timed;
 use crate::backend::cuda::{CudaError, Opened};
@@ -89,7 +89,7 @@ impl<T: Number> Machine<T> {
     ) -> Result<(), Error> {
         let stream = self.card.stream.clone();
         self.clock.tell_asked(&stream, asked)?;
-        let part = Part::Speeds { of, t: asked.t };
+        let part = CapturedPart::Speeds { of, t: asked.t };
         let seconds = self.seconds(|machine| machine.enqueue_part(part))?;
         // The time of the card has gone on; the next step sets it anew.
         self.clock.read(&stream)?;

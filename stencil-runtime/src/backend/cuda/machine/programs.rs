@@ -9,7 +9,7 @@ use stencil_compiler::schedule::Layout;
 
 use super::buffer_places::{kept, places};
 use super::memory_use::fits;
-use super::observed::{self, On, deepest};
+use super::observables::{self, On, deepest};
 use super::tasks::nothing;
 use crate::backend::cuda::card::Opened;
 use crate::backend::cuda::kernels::builtin::{Own, own};
@@ -53,7 +53,7 @@ impl<'a> Programs<'a> {
         let around = domain.boundaries.around(patches);
         let on = On::new(plans.single.1, (*patches, around), device);
         let mut halos = vec![match plans.watched {
-            Some(observation) => observed::halo::<T>(observation, &on)?,
+            Some(observation) => observables::halo::<T>(observation, &on)?,
             None => [0; 3],
         }];
         for (_, plan, texts) in &all {

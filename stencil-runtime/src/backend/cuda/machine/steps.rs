@@ -1,6 +1,6 @@
 //! Steps: one, or several at once.
 
-use super::tasks::{Part, nothing};
+use super::tasks::{CapturedPart, nothing};
 use super::{Machine, Reducer};
 use crate::backend::Renew;
 use crate::backend::cuda::CudaError;
@@ -24,7 +24,7 @@ impl<T: Number> Machine<T> {
         let stream = self.card.stream.clone();
         self.set_speeds(speeds, uniforms)?;
         self.clock.tell_asked(&stream, asked)?;
-        let part = Part::Speeds {
+        let part = CapturedPart::Speeds {
             of: speeds,
             t: asked.t,
         };
@@ -75,7 +75,7 @@ impl<T: Number> Machine<T> {
         self.clock.tell_several(&stream, asked, limit)?;
         let count = count.min(self.look_every());
         for _ in 0..count {
-            self.replay(Part::Next { of: speeds })?;
+            self.replay(CapturedPart::Next { of: speeds })?;
         }
         if self.adapts[1] {
             self.enqueue_speeds(speeds, asked.t)?;
@@ -101,7 +101,7 @@ impl<T: Number> Machine<T> {
         if begins {
             self.clock.tell_given(&self.card.stream, t, dt)?;
         }
-        self.replay(Part::Fused { begins })?;
+        self.replay(CapturedPart::Fused { begins })?;
         if begins {
             self.clock.begun(t, dt);
         }
@@ -164,7 +164,7 @@ impl<T: Number> Machine<T> {
         if begins {
             self.clock.tell_given(&self.card.stream, t, dt)?;
         }
-        self.replay(Part::Step { begins })?;
+        self.replay(CapturedPart::Step { begins })?;
         if begins {
             self.clock.begun(t, dt);
         }

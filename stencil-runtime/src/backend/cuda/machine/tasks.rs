@@ -36,7 +36,7 @@ pub(super) struct When {
 
 /// A part of a step that is captured at once.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Part<'a> {
+pub(super) enum CapturedPart<'a> {
     /// The speeds that limit the next step, and its beginning; the host takes the time to be `t`.
     Speeds { of: &'a Reducer, t: f64 },
     /// One of several steps whole: the speeds that limit it, the end of the step before, its beginning, all substeps.
@@ -47,7 +47,7 @@ pub(super) enum Part<'a> {
     Fused { begins: bool },
 }
 
-/// The kind of a [`Part`].
+/// The kind of a [`CapturedPart`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Speeds,
@@ -58,15 +58,15 @@ pub(super) enum Kind {
     FusedThatBegin,
 }
 
-impl Part<'_> {
+impl CapturedPart<'_> {
     fn kind(self) -> Kind {
         match self {
-            Part::Speeds { .. } => Kind::Speeds,
-            Part::Next { .. } => Kind::Next,
-            Part::Step { begins: false } => Kind::Step,
-            Part::Step { begins: true } => Kind::StepThatBegins,
-            Part::Fused { begins: false } => Kind::Fused,
-            Part::Fused { begins: true } => Kind::FusedThatBegin,
+            CapturedPart::Speeds { .. } => Kind::Speeds,
+            CapturedPart::Next { .. } => Kind::Next,
+            CapturedPart::Step { begins: false } => Kind::Step,
+            CapturedPart::Step { begins: true } => Kind::StepThatBegins,
+            CapturedPart::Fused { begins: false } => Kind::Fused,
+            CapturedPart::Fused { begins: true } => Kind::FusedThatBegin,
         }
     }
 }
@@ -143,7 +143,7 @@ impl<T: Number> Machine<T> {
 
     /// Replays a part of a step, captured the first time that the buffers are in these slots. A capture that is
     /// disturbed, for example by a tool that watches all launches, is no failure: the part is started without it then.
-    pub(super) fn replay(&mut self, part: Part<'_>) -> Result<(), Error> {
+    pub(super) fn replay(&mut self, part: CapturedPart<'_>) -> Result<(), Error> {
         let slots = self.slots.clone();
         let key = (part.kind(), slots.clone());
         if self.graphs.contains_key(&key) {
@@ -159,7 +159,7 @@ impl<T: Number> Machine<T> {
         Ok(launch.map_err(CudaError::driver("replaying a step"))?)
     }
 
-    fn capture(&mut self, part: Part<'_>) -> Result<Graph, Error> {
+    fn capture(&mut self, part: CapturedPart<'_>) -> Result<Graph, Error> {
         self.captured(|machine| machine.enqueue_part(part))
             .map(Graph)
     }
@@ -181,26 +181,26 @@ impl<T: Number> Machine<T> {
     }
 
     /// Starts a part of a step in which the host has no part.
-    pub(super) fn enqueue_part(&mut self, part: Part<'_>) -> Result<(), Error> {
+    pub(super) fn enqueue_part(&mut self, part: CapturedPart<'_>) -> Result<(), Error> {
         let stream = self.card.stream.clone();
         match part {
-            Part::Speeds { of, t } => {
+            CapturedPart::Speeds { of, t } => {
                 self.enqueue_speeds(of, t)?;
                 self.clock.begin(&stream)?;
             }
-            Part::Next { of } => {
+            CapturedPart::Next { of } => {
                 // No task of such a step asks the host for the time.
                 self.enqueue_speeds(of, 0.0)?;
                 self.clock.begin_next(&stream)?;
                 self.enqueue_substeps()?;
             }
-            Part::Step { begins } => {
+            CapturedPart::Step { begins } => {
                 if begins {
                     self.clock.begin(&stream)?;
                 }
                 self.enqueue_substeps()?;
             }
-            Part::Fused { begins } => {
+            CapturedPart::Fused { begins } => {
                 if begins {
                     self.clock.begin(&stream)?;
                 }
@@ -222,11 +222,11 @@ impl<T: Number> Machine<T> {
     }
 
     /// Notes the effects of a replayed part on the host's state.
-    fn pass(&mut self, part: Part<'_>) {
+    fn pass(&mut self, part: CapturedPart<'_>) {
         let tasks = match part {
-            Part::Speeds { .. } => &[],
-            Part::Step { .. } | Part::Next { .. } => self.substeps.as_slice(),
-            Part::Fused { .. } => self.fused.as_ref().map_or(&[][..], |fused| &fused.tasks),
+            CapturedPart::Speeds { .. } => &[],
+            CapturedPart::Step { .. } | CapturedPart::Next { .. } => self.substeps.as_slice(),
+            CapturedPart::Fused { .. } => self.fused.as_ref().map_or(&[][..], |fused| &fused.tasks),
         };
         for task in tasks.iter().flatten() {
             if let Task::Swap(pairs) = task {

@@ -8,7 +8,7 @@ use stencil_compiler::model::Reduction;
 use stencil_compiler::plan::BufferRole;
 
 use super::Machine;
-use super::observed::{Part, Problem, bug, deepest};
+use super::observables::{ObservedUpdates, Problem, bug, deepest};
 use super::tasks::{Task, When};
 use crate::backend;
 use crate::backend::cuda::CudaError;
@@ -56,8 +56,12 @@ impl<T: Number> Machine<T> {
     ) -> Result<Reducer, Error> {
         let room = self.fields.buffers.of_role(BufferRole::NewField);
         let parts = self.on.rounds(updates);
-        let parts =
-            parts.map(|updates| Ok((updates, Part::new::<T>(algorithm, updates, &self.on)?)));
+        let parts = parts.map(|updates| {
+            Ok((
+                updates,
+                ObservedUpdates::new::<T>(algorithm, updates, &self.on)?,
+            ))
+        });
         let parts: Vec<_> = parts.collect::<Result<_, Error>>()?;
         let ghosts = self.fields.ghosts(|field| {
             let reads = parts.iter().map(|(_, part)| part.depth(field));
@@ -73,11 +77,11 @@ impl<T: Number> Machine<T> {
 
     fn round(
         &self,
-        part: Part,
+        part: ObservedUpdates,
         updates: &[(usize, Reduction)],
         room: &[usize],
     ) -> Result<Round, Error> {
-        let Part { problem, texts } = part;
+        let ObservedUpdates { problem, texts } = part;
         let Problem {
             algorithm, plan, ..
         } = &problem;

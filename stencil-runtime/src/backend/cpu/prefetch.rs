@@ -5,14 +5,14 @@
 use stencil_compiler::emit::RowInput;
 use stencil_compiler::expr::Real;
 
-use super::parts::Part;
+use super::row_blocks::RowBlock;
 
 /// Bytes of a line of the cache.
 pub(super) const LINE: usize = 64;
 
 /// Rows of the plane that comes into reach with the next part.
 #[derive(Debug)]
-pub(super) struct Ahead<T> {
+pub(super) struct Prefetch<T> {
     /// For each array the row nearest to the part's first row, its pitch, and rows before and behind it.
     arrays: Vec<(*const T, usize, [usize; 2])>,
     rows: usize,
@@ -20,9 +20,9 @@ pub(super) struct Ahead<T> {
     now: Vec<*const T>,
 }
 
-impl<T: Real> Ahead<T> {
-    /// Rows ahead of a part, if it looks ahead.
-    pub(super) fn new(part: &Part<'_, T>, tables: &[RowInput], arrays: &[usize]) -> Self {
+impl<T: Real> Prefetch<T> {
+    /// Returns the rows ahead of a block of rows, if it prefetches.
+    pub(super) fn new(part: &RowBlock<'_, T>, tables: &[RowInput], arrays: &[usize]) -> Self {
         let mut list = Vec::new();
         if part.looks_ahead {
             let mut reach = vec![(0, 0, 0); part.inputs.len()];
@@ -46,7 +46,7 @@ impl<T: Real> Ahead<T> {
                 (next, target.pitch, [0, 0])
             }));
         }
-        Ahead {
+        Prefetch {
             now: Vec::with_capacity(2 * list.len()),
             arrays: list,
             rows: part.rows,

@@ -6,7 +6,7 @@ use crate::field::Shape;
 
 /// Rows of one plane that a kernel computes at a time.
 #[derive(Debug)]
-pub(crate) struct Part<'a, T> {
+pub(crate) struct RowBlock<'a, T> {
     /// The first cell of the first row.
     pub(super) first: [isize; 3],
     /// Number of rows.

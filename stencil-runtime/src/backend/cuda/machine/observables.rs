@@ -76,7 +76,7 @@ impl On {
 }
 
 /// The updates that one launch evaluates, as a problem of its own.
-pub(super) struct Part {
+pub(super) struct ObservedUpdates {
     pub(super) problem: Problem,
     pub(super) texts: Vec<Text>,
 }
@@ -89,7 +89,7 @@ pub(super) struct Problem {
     pub(super) plan: Plan,
 }
 
-impl Part {
+impl ObservedUpdates {
     /// Some updates of an algorithm with one substep.
     pub(super) fn new<T: Number>(
         algorithm: &Algorithm,
@@ -150,7 +150,7 @@ impl Part {
             kernel.buffers.iter_mut().for_each(place);
             kernel
         };
-        Ok(Part {
+        Ok(ObservedUpdates {
             texts: texts_changed::<T>(&algorithm, &plan, (over(&on.patches), &on.device), placed)?,
             problem: Problem {
                 algorithm,
@@ -197,17 +197,18 @@ pub(super) fn deepest(halos: impl IntoIterator<Item = [usize; 3]>) -> [usize; 3]
 }
 
 /// Returns all launches that evaluate observed functions, and the speeds.
-fn parts<T: Number>(observation: &Observation, on: &On) -> Result<Vec<Part>, Error> {
+fn parts<T: Number>(observation: &Observation, on: &On) -> Result<Vec<ObservedUpdates>, Error> {
     let groups = groups(observation);
     let rounds = groups.iter().flat_map(|updates| on.rounds(updates));
-    let parts = rounds.map(|updates| Part::new::<T>(&observation.algorithm, updates, on));
+    let parts =
+        rounds.map(|updates| ObservedUpdates::new::<T>(&observation.algorithm, updates, on));
     parts.collect()
 }
 
 /// Returns the depth of ghost cells that arrays have for observed functions.
 pub(super) fn halo<T: Number>(observation: &Observation, on: &On) -> Result<[usize; 3], Error> {
     let parts = parts::<T>(observation, on)?;
-    Ok(deepest(parts.iter().map(Part::halo)))
+    Ok(deepest(parts.iter().map(ObservedUpdates::halo)))
 }
 
 /// Returns the texts of its kernels.
