@@ -5,8 +5,8 @@ use stencil_compiler::expr::Real;
 
 use crate::backend::cpu::Checked;
 use crate::backend::cpu::interpreted::{rows_f32, rows_f64};
-use crate::backend::cpu::parts::Part;
 use crate::backend::cpu::program::{CompiledKernel, Entry};
+use crate::backend::cpu::row_blocks::RowBlock;
 use crate::io::Element;
 
 /// A type that a simulation computes with: `f32` or `f64`.
@@ -27,7 +27,7 @@ pub trait Number: Real + Element + sealed::Sealed {
         instructions: Checked,
         program: &RowProgram,
         scratch: &mut RowScratch<Self>,
-        part: Part<'_, Self>,
+        part: RowBlock<'_, Self>,
     );
 }
 
@@ -49,7 +49,7 @@ macro_rules! number {
                 instructions: Checked,
                 program: &RowProgram,
                 scratch: &mut RowScratch<Self>,
-                part: Part<'_, Self>,
+                part: RowBlock<'_, Self>,
             ) {
                 $rows(instructions, program, scratch, part);
             }
