@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::On;
 use super::cuts::cuts;
 use super::factors::factors;
-use super::passes::{self, PARTS};
+use super::passes::{self, WAYS};
 use super::tiles::{boxes, direct, largest_march, tiled, tiles};
 use crate::algorithm::footprint::needed;
 use crate::algorithm::{Access, Algorithm, Def, FnId, Offset};
@@ -169,8 +169,12 @@ pub fn one_by_one(algorithm: &Algorithm, on: impl Into<On>) -> Schedule {
         bases.map(|base| Some(tiled(algorithm, &base, 2, on)?.0))
     });
     let boxes = boxes(algorithm, stored.clone(), on);
-    fastest(algorithm, cut.flatten().chain([boxes]), on)
-        .unwrap_or_else(|| direct(algorithm, stored, on))
+    let placed = [stored.clone(), carried(carry)];
+    let split = placed
+        .iter()
+        .flat_map(|placed| in_parts(algorithm, placed, on));
+    let all = cut.flatten().chain([boxes]).chain(split);
+    fastest(algorithm, all, on).unwrap_or_else(|| direct(algorithm, stored, on))
 }
 
 /// The schedule that is predicted to take least time, the first of equals.
@@ -187,21 +191,29 @@ fn fastest(
 /// The schedule, or one that splits the stored functions of one kernel among several, which leave each other more
 /// threads: the one that is predicted to take less time.
 fn parted(algorithm: &Algorithm, schedule: Schedule, on: On) -> Schedule {
-    let ways = PARTS.iter().filter_map(|parts| {
-        let passes = passes::of_stored(algorithm, &schedule.placements, *parts)?;
-        let base = Schedule {
-            passes,
-            ..Schedule::placing(schedule.placements.clone())
-        };
-        let kernels = kernel_count(algorithm, &base);
-        Some(tiled(algorithm, &base, kernels, on)?.0)
-    });
-    let others: Vec<Schedule> = ways.collect();
+    let others: Vec<Schedule> = in_parts(algorithm, &schedule.placements, on).collect();
     if others.is_empty() {
         return schedule;
     }
     let all = [schedule.clone()].into_iter().chain(others);
     fastest(algorithm, all, on).unwrap_or(schedule)
+}
+
+/// Schedules that split the stored functions of one kernel among several, one for each way.
+fn in_parts(
+    algorithm: &Algorithm,
+    placements: &BTreeMap<String, Placement>,
+    on: On,
+) -> impl Iterator<Item = Schedule> {
+    WAYS.into_iter().filter_map(move |parts| {
+        let passes = passes::of_stored(algorithm, placements, parts)?;
+        let base = Schedule {
+            passes,
+            ..Schedule::placing(placements.clone())
+        };
+        let kernels = kernel_count(algorithm, &base);
+        Some(tiled(algorithm, &base, kernels, on)?.0)
+    })
 }
 
 /// Cells along each axis of the mesh that the time of schedules is compared on.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::cuts::cuts;
 use super::evaluate_once::{evaluate_once, in_own_column};
 use super::heuristic::{carry, carry_ahead, fused, recomputed, shared, stored};
-use super::passes::{self, PARTS};
+use super::passes::{self, PARTS, WAYS};
 use super::sums;
 use crate::algorithm::footprint::footprint;
 use crate::algorithm::{Algorithm, Def, FnId, Offset};
@@ -158,7 +158,10 @@ fn ways(algorithm: &Algorithm) -> Vec<Way> {
         .collect();
     let mut all = Vec::new();
     for placements in placements(algorithm) {
-        let parted = PARTS.map(|parts| passes::of_stored(algorithm, &placements, parts));
+        let mut parted = WAYS.map(|parts| passes::of_stored(algorithm, &placements, parts));
+        if parted[..2].contains(&parted[2]) {
+            parted[2] = None;
+        }
         for passes in split.iter().cloned().chain(parted.into_iter().flatten()) {
             let schedule = Schedule {
                 passes,

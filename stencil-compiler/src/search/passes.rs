@@ -10,6 +10,22 @@ use crate::schedule::{Placement, Schedule, stored_together};
 /// Numbers of kernels that a search splits one into.
 pub const PARTS: [usize; 2] = [2, 3];
 
+/// Ways to part the functions that one kernel stores: into as many, or into groups that need different functions, such as
+/// the fluxes along each axis.
+pub const WAYS: [Parts; 3] = [Parts::Of(2), Parts::Of(3), Parts::ByNeed];
+
+/// The number of parts of the functions that one kernel stores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parts {
+    /// As many.
+    Of(usize),
+    /// As many as there are groups of functions of which none shares half of the work of another one.
+    ByNeed,
+}
+
+/// The share of the work of one group that another one needs, too, from which both stay together.
+const ALIKE: f64 = 0.5;
+
 /// Passes of about the same work: components in the order of the declaration, cut where the largest
 /// part is smallest. `None` if there are fewer components than parts.
 pub fn balanced(algorithm: &Algorithm, parts: usize) -> Option<BTreeMap<String, u32>> {
@@ -55,8 +71,12 @@ pub fn balanced(algorithm: &Algorithm, parts: usize) -> Option<BTreeMap<String, 
 pub fn of_stored(
     algorithm: &Algorithm,
     placements: &BTreeMap<String, Placement>,
-    parts: usize,
+    parts: Parts,
 ) -> Option<BTreeMap<String, u32>> {
+    let least = match parts {
+        Parts::Of(parts) => parts,
+        Parts::ByNeed => 2,
+    };
     let schedule = Schedule::placing(placements.clone());
     let kernels = stored_together(algorithm, &schedule);
     let work = |needed: &BTreeSet<FnId>| needed.iter().map(|id| algorithm.cost(*id)).sum::<u32>();
@@ -72,12 +92,15 @@ pub fn of_stored(
     };
     let all = kernels.iter().map(needs);
     let mut groups = all.max_by_key(|of| work(&whole(of)))?;
-    if groups.len() < parts {
+    if groups.len() < least {
         return None;
     }
     let total = work(&whole(&groups));
-    while groups.len() > parts {
-        let (into, from) = most_alike(&groups, work)?;
+    while groups.len() > least {
+        let (into, from, alike) = most_alike(&groups, work)?;
+        if parts == Parts::ByNeed && alike < ALIKE {
+            break;
+        }
         let (functions, needed) = groups.remove(from);
         groups[into].0.extend(functions);
         groups[into].1.extend(needed);
@@ -99,7 +122,7 @@ pub fn of_stored(
 fn most_alike(
     groups: &[(Vec<FnId>, BTreeSet<FnId>)],
     work: impl Fn(&BTreeSet<FnId>) -> u32,
-) -> Option<(usize, usize)> {
+) -> Option<(usize, usize, f64)> {
     let works: Vec<u32> = groups.iter().map(|(_, needed)| work(needed)).collect();
     let pairs = (0..groups.len()).flat_map(|from| (0..from).map(move |into| (into, from)));
     let alike = |(into, from): &(usize, usize)| {
@@ -114,7 +137,8 @@ fn most_alike(
         let (a, b) = (alike(a), alike(b));
         a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
     };
-    pairs.max_by(order)
+    let (into, from) = pairs.max_by(order)?;
+    Some((into, from, alike(&(into, from)).0))
 }
 
 /// All ways to cut a row of `n` into parts that are not empty.
@@ -216,11 +240,16 @@ mod tests {
     #[test]
     fn stored_functions_are_parted_by_what_they_need() {
         let (algorithm, stored) = fluxes();
-        let passes = of_stored(&algorithm, &stored, 2).unwrap();
+        let passes = of_stored(&algorithm, &stored, Parts::Of(2)).unwrap();
         let later: Vec<&str> = passes.keys().map(String::as_str).collect();
         assert_eq!(later, ["h_y_flux", "m_x_y_flux", "m_y_y_flux"]);
         assert!(passes.values().all(|pass| *pass == 1));
-        assert_eq!(of_stored(&algorithm, &stored, 7), None);
+        // Fluxes along one axis share their work, and those along two do not.
+        assert_eq!(
+            of_stored(&algorithm, &stored, Parts::ByNeed),
+            Some(passes.clone())
+        );
+        assert_eq!(of_stored(&algorithm, &stored, Parts::Of(7)), None);
         let parted = Schedule {
             passes,
             ..Schedule::placing(stored.clone())

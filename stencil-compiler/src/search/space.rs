@@ -178,7 +178,7 @@ impl<'a> Space<'a> {
             ..Schedule::default()
         };
         if cuts.is_empty() && schedule.passes.is_empty() && draws.below(100) < PARTED {
-            let parts = 2 + draws.below(2) as usize;
+            let parts = *draws.pick(&passes::WAYS);
             let parted = passes::of_stored(algorithm, &schedule.placements, parts);
             schedule.passes = parted.unwrap_or_default();
         }
