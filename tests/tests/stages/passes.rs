@@ -77,7 +77,8 @@ fn what_is_stored_apart_has_the_same_bits() {
     {
         let placed = fluxes.clone().map(|name| (name, Placement::Global(halo)));
         let placements = placed.collect();
-        let passes = passes::of_stored(&algorithm, &placements, parts).expect("axes are parts");
+        let passes = passes::of_stored(&algorithm, &placements, passes::Parts::Of(parts))
+            .expect("axes are parts");
         let schedule = Schedule {
             passes,
             ..Schedule::placing(placements)

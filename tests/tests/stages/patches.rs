@@ -1,11 +1,12 @@
 //! A mesh in patches gives the bits of one patch, in one memory or two: every system of the library
 //! under a preset and a drawn schedule, on the kernel interpreter against the oracle.
 
-use stencil_compiler::algorithm::Role;
+use stencil_compiler::algorithm::{Algorithm, Role};
 use stencil_compiler::catalogue::Rank;
 use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::interp::Shadow;
+use stencil_compiler::model::Model;
 use stencil_compiler::schedule::{Schedule, text};
 use stencil_compiler::search::presets;
 use stencil_compiler::search::space::{Draws, Space};
@@ -37,7 +38,7 @@ fn same_bits_in_all_layouts<T: Real>(number: usize, system: &SystemDef) {
     let algorithm = system.algorithm();
     let mut case = Case::new(algorithm, CELLS[algorithm.dimension - 1]);
     case.dt = 1e-3;
-    case.means = means(system);
+    case.means = means(system.model(), system.algorithm());
     let reference = oracle::<T>(algorithm, &case, STEPS);
     let finite = reference.iter().flatten();
     assert!(
@@ -69,13 +70,12 @@ fn same_bits_in_all_layouts<T: Real>(number: usize, system: &SystemDef) {
 }
 
 /// Returns means: a scalar of a law may be a density, or a property of a medium, which are positive.
-fn means(system: &SystemDef) -> Vec<f64> {
-    let model = system.model();
+pub(super) fn means(model: &Model, algorithm: &Algorithm) -> Vec<f64> {
     let fields = model.fields.iter();
     let is_law = !model.fluxes.is_empty();
     let positive = fields.filter(|f| f.rank == Rank::Scalar && is_law);
     let positive: Vec<&String> = positive.map(|f| &f.name).collect();
-    let states = system.algorithm().states_of(Role::Field);
+    let states = algorithm.states_of(Role::Field);
     let mean = |name: &String| if positive.contains(&name) { 1.0 } else { 0.0 };
     states.map(|(_, state)| mean(&state.name)).collect()
 }

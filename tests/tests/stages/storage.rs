@@ -21,6 +21,7 @@ use stencil_tests::{
 use super::device_code::{ADDRESSES, carried, text as emitted};
 use super::invariance::{ODD, STEPS};
 use super::nvrtc::{ARCH, compiler, resources};
+use super::patches::means;
 
 const STATES: &str = "rk3_williamson<storage = states>";
 
@@ -280,7 +281,7 @@ fn systems_of_the_library_take_states() {
         );
         let mut case = Case::new(&algorithm, CELLS[algorithm.dimension - 1]);
         case.dt = 1e-3;
-        case.means = vec![1.0; algorithm.states.len()];
+        case.means = means(&model, &algorithm);
         let reference = Reference::<f64>::of(&algorithm, case, STEPS);
         let preset = presets::ALL[number % presets::ALL.len()].schedule(&algorithm, Precision::F64);
         let drawn = Space::new(&algorithm, 8).sample(&mut Draws::new(number as u64));
