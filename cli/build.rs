@@ -45,11 +45,7 @@ fn main() {
 /// the folder is not its root or the program `git` is missing.
 pub(crate) fn of_repository(root: &Path, git: &str) -> Option<String> {
     let ask = |arguments: &[&str]| {
-        let output = Command::new(git)
-            .arg("-C")
-            .arg(root)
-            .args(arguments)
-            .output();
+        let output = Command::new(git).arg("-C").arg(root).args(arguments).output();
         let output = output.ok().filter(|output| output.status.success())?;
         let text = String::from_utf8(output.stdout).ok()?;
         Some(text.trim().to_string())
@@ -68,11 +64,7 @@ pub(crate) fn of_repository(root: &Path, git: &str) -> Option<String> {
     let commit = ask(&["log", "-1", "--format=%h, %cs", "--abbrev=10"])?;
     let status = ["status", "--porcelain", "--untracked-files=no", "--"];
     let changes = ask(&[&status[..], &SOURCES[..]].concat())?;
-    let changed = if changes.is_empty() {
-        ""
-    } else {
-        ", with changes"
-    };
+    let changed = if changes.is_empty() { "" } else { ", with changes" };
     Some(commit + changed)
 }
 

@@ -47,12 +47,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
     threads: Vec<usize>,
     /// How a card is timed: in short batches after rests, by steps without rests for some seconds, or both
-    #[arg(
-        long,
-        value_name = "burst|sustained|both",
-        value_enum,
-        default_value = "both"
-    )]
+    #[arg(long, value_name = "burst|sustained|both", value_enum, default_value = "both")]
     protocol: Protocol,
     /// Timings of each case, of which the best and the median are shown; for a card those after rests
     #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u32).range(1..))]
@@ -128,10 +123,7 @@ fn counts(text: &str) -> Result<Cells, String> {
 
 /// Runs the command.
 pub(crate) fn run(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Ended> {
-    let systems = of_orders(
-        systems(&args.systems, args.dimension, &args.mixed)?,
-        &args.order,
-    )?;
+    let systems = of_orders(systems(&args.systems, args.dimension, &args.mixed)?, &args.order)?;
     let mut results = Results::new(args.schedule.len() > 1, args.kernels);
     for system in &systems {
         for case in cases(args) {
@@ -251,12 +243,9 @@ mod tests {
     fn cells_are_one_number_or_one_for_each_axis() {
         assert_eq!(counts("128"), Ok(Cells(vec![128])));
         assert_eq!(counts("8, 16,1"), Ok(Cells(vec![8, 16, 1])));
-        for (wrong, expected) in [
-            ("8,,8", "``"),
-            ("x", "`x`"),
-            ("1,2,3,4", "4 axes"),
-            ("-8", "`-8`"),
-        ] {
+        for (wrong, expected) in
+            [("8,,8", "``"), ("x", "`x`"), ("1,2,3,4", "4 axes"), ("-8", "`-8`")]
+        {
             let message = counts(wrong).unwrap_err();
             assert!(message.contains(expected), "{message}");
         }

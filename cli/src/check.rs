@@ -43,10 +43,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut dyn Write) -> Result<(), Ended> {
 }
 
 fn wrong(message: String) -> Ended {
-    Ended {
-        code: USAGE,
-        message,
-    }
+    Ended { code: USAGE, message }
 }
 
 /// A declaration, in each number of dimensions that it leaves open, or in this one.

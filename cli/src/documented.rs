@@ -47,11 +47,7 @@ fn a_wrong_command_is_found() {
         words: text.split(' ').map(str::to_string).collect(),
         is_whole,
     };
-    for wrong in [
-        "stencil ran",
-        "stencil run --cell 3",
-        "stencil emit --target cuda",
-    ] {
+    for wrong in ["stencil ran", "stencil run --cell 3", "stencil emit --target cuda"] {
         assert!(mistake(&command(wrong, true)).is_some(), "{wrong}");
     }
     assert!(mistake(&command("cargo run --release -- run --sets a=1", true)).is_some());

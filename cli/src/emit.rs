@@ -99,11 +99,7 @@ fn scheduled(
     out: &mut dyn Write,
     notes: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let default = if args.target == Target::Rust {
-        "cpu"
-    } else {
-        "gpu"
-    };
+    let default = if args.target == Target::Rust { "cpu" } else { "gpu" };
     let wanted = args.schedule.schedule.as_deref().unwrap_or(default);
     let precision = args.schedule.precision.get();
     let device = usual_device(&args.arch);
@@ -122,23 +118,18 @@ fn scheduled(
         .map_err(|error| Failure::new(format!("error: schedule `{wanted}` is illegal: {error}")))?;
     let text = match args.target {
         Target::Plan => plan::text::print(&compiled.plan),
-        Target::Kernel => joined(&chosen(args, &compiled)?, |kernel| {
-            Ok(kernel::text::print(kernel))
-        })?,
+        Target::Kernel => {
+            joined(&chosen(args, &compiled)?, |kernel| Ok(kernel::text::print(kernel)))?
+        }
         Target::Rust => emit::rust(&chosen(args, &compiled)?).map_err(|error| {
-            unwritten(
-                &error,
-                "schedules over rows have Rust text: `cpu` and `rows` do",
-            )
+            unwritten(&error, "schedules over rows have Rust text: `cpu` and `rows` do")
         })?,
         Target::Cuda => joined(&chosen(args, &compiled)?, |kernel| {
             let source = cuda(args, kernel)?;
             if args.no_marks {
                 return Ok(source.text);
             }
-            Ok(source
-                .marked(&Places::of(&compiled.problem), &file_name(&source))
-                .text)
+            Ok(source.marked(&Places::of(&compiled.problem), &file_name(&source)).text)
         })?,
         Target::Cubin => {
             let code = machine_code(args, &compiled, notes)?;
@@ -175,10 +166,8 @@ fn joined(
     kernels: &[&Kernel],
     print: impl Fn(&Kernel) -> Result<String, Failure>,
 ) -> Result<String, Failure> {
-    let texts: Vec<String> = kernels
-        .iter()
-        .map(|kernel| print(kernel))
-        .collect::<Result<_, _>>()?;
+    let texts: Vec<String> =
+        kernels.iter().map(|kernel| print(kernel)).collect::<Result<_, _>>()?;
     Ok(texts.join("\n"))
 }
 
@@ -259,10 +248,7 @@ fn deliver(args: &EmitArgs, bytes: &[u8], out: &mut dyn Write) -> Result<(), Fai
     match &args.output {
         None => output::write(out, bytes),
         Some(path) => fs::write(path, bytes).map_err(|error| {
-            Failure::new(format!(
-                "error: {} cannot be written: {error}",
-                path.display()
-            ))
+            Failure::new(format!("error: {} cannot be written: {error}", path.display()))
         }),
     }
 }

@@ -99,10 +99,7 @@ fn main() -> ExitCode {
     };
     run::outlive_limits();
     let (mut out, mut notes) = (io::stdout().lock(), anstream::stderr());
-    let result = match cli
-        .command
-        .unwrap_or_else(|| Command::Run(run::RunArgs::first()))
-    {
+    let result = match cli.command.unwrap_or_else(|| Command::Run(run::RunArgs::first())) {
         Command::Run(args) => run::run(&args, &mut out),
         Command::Plot(args) => plot::run(&args, &mut out),
         Command::New(args) => new::run(&args, &mut out),
@@ -143,9 +140,7 @@ fn list() -> String {
         format!("  {:<width$}{:<of$}{}\n", p.name, p.system, p.summary)
     };
     let problems = problems.map(line);
-    let systems = systems
-        .into_iter()
-        .map(|s| format!("  {:<width$}{}\n", s.name, s.summary));
+    let systems = systems.into_iter().map(|s| format!("  {:<width$}{}\n", s.name, s.summary));
     let (problems, systems): (String, String) = (problems.collect(), systems.collect());
     format!(
         "problems, for `stencil run`:\n{problems}\nsystems, for `stencil explain` and `stencil emit`:\n{systems}"
@@ -156,9 +151,7 @@ fn list() -> String {
 fn first_clause(doc: &str) -> String {
     let ends = [" (", ". ", ": [", ", `"].iter();
     let end = ends.filter_map(|end| doc.find(end)).min();
-    doc[..end.unwrap_or(doc.len())]
-        .trim_end_matches('.')
-        .to_string()
+    doc[..end.unwrap_or(doc.len())].trim_end_matches('.').to_string()
 }
 
 /// The systems of the library, as text.

@@ -46,9 +46,7 @@ pub(crate) fn man(args: &ManArgs, mut command: Command, out: &mut dyn Write) -> 
         message: format!("error: `{}` cannot be written: {error}", path.display()),
     };
     fs::create_dir_all(&args.folder).map_err(|e| unwritten(&args.folder, e))?;
-    let all = command
-        .get_subcommands()
-        .filter(|sub| sub.get_name() != "help");
+    let all = command.get_subcommands().filter(|sub| sub.get_name() != "help");
     let pages: Vec<Command> = [&command].into_iter().chain(all).cloned().collect();
     let mut paths = String::new();
     for page in pages {

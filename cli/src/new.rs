@@ -15,10 +15,7 @@ const FILES: [(&str, &str); 8] = [
     ("README.md", include_str!("new/template/README.md")),
     ("src/lib.rs", include_str!("new/template/src/lib.rs")),
     ("src/main.rs", include_str!("new/template/src/main.rs")),
-    (
-        "tests/exact.rs",
-        include_str!("new/template/tests/exact.rs"),
-    ),
+    ("tests/exact.rs", include_str!("new/template/tests/exact.rs")),
     ("system.pde", include_str!("new/template/system.pde")),
     ("problem.toml", include_str!("new/template/problem.toml")),
 ];
@@ -119,9 +116,7 @@ fn name(text: &str) -> Result<String, String> {
         return Err(format!("a name begins with a letter; {way_out}"));
     }
     if !text.chars().all(goes_on) {
-        return Err(format!(
-            "a name has letters, digits, `-` and `_` only; {way_out}"
-        ));
+        return Err(format!("a name has letters, digits, `-` and `_` only; {way_out}"));
     }
     if text.chars().any(|c| c.is_ascii_uppercase()) {
         return Err(format!("a name has no capital letters; {way_out}"));
@@ -135,10 +130,7 @@ fn name(text: &str) -> Result<String, String> {
 /// Runs the command.
 pub(crate) fn run(args: &NewArgs, out: &mut dyn Write) -> Result<(), Ended> {
     let root = sources(args.source.as_deref())?;
-    let folder = args
-        .dir
-        .clone()
-        .unwrap_or_else(|| PathBuf::from(&args.name));
+    let folder = args.dir.clone().unwrap_or_else(|| PathBuf::from(&args.name));
     let mut part = folder.as_os_str().to_owned();
     part.push(".part");
     let part = PathBuf::from(part);
@@ -186,15 +178,9 @@ fn free(folder: &Path) -> Result<(), Ended> {
     };
     match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
         Ok(true) => Ok(()),
-        Ok(false) => Err(refused(&format!(
-            "the folder `{}` is not empty",
-            folder.display()
-        ))),
+        Ok(false) => Err(refused(&format!("the folder `{}` is not empty", folder.display()))),
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(_) => Err(refused(&format!(
-            "`{}` exists and is no empty folder",
-            folder.display()
-        ))),
+        Err(_) => Err(refused(&format!("`{}` exists and is no empty folder", folder.display()))),
     }
 }
 

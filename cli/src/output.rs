@@ -13,9 +13,7 @@ pub(crate) fn write(out: &mut dyn Write, bytes: &[u8]) -> Result<(), Failure> {
     match out.write_all(bytes).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Err(error) => Err(Failure::new(format!(
-            "error: the output cannot be written: {error}"
-        ))),
+        Err(error) => Err(Failure::new(format!("error: the output cannot be written: {error}"))),
     }
 }
 
@@ -37,10 +35,9 @@ pub(crate) fn draw(report: &impl Render, folder: &Path) -> Result<Vec<PathBuf>, 
     fs::create_dir_all(folder).map_err(|e| Ended::unwritten(folder, &e))?;
     let drawn = report.pictures().into_iter().map(|(name, picture)| {
         let file = folder.join(format!("{name}.png"));
-        picture.save_png(&file).map_err(|error| Ended {
-            code: OUTPUT,
-            message: format!("error: {error}"),
-        })?;
+        picture
+            .save_png(&file)
+            .map_err(|error| Ended { code: OUTPUT, message: format!("error: {error}") })?;
         Ok(file)
     });
     drawn.collect()
@@ -48,9 +45,7 @@ pub(crate) fn draw(report: &impl Render, folder: &Path) -> Result<Vec<PathBuf>, 
 
 /// Prints the names of files, a line each.
 pub(crate) fn list(files: &[PathBuf], indent: &str, out: &mut dyn Write) -> Result<(), Failure> {
-    let lines = files
-        .iter()
-        .map(|file| format!("{indent}{}\n", file.display()));
+    let lines = files.iter().map(|file| format!("{indent}{}\n", file.display()));
     write(out, lines.collect::<String>().as_bytes())
 }
 

@@ -103,10 +103,7 @@ pub(crate) fn run(args: &PlotArgs, out: &mut dyn Write) -> Result<(), Ended> {
     } else {
         vec![single(args, what.is_dir())?]
     };
-    let lines: String = pictures
-        .iter()
-        .map(|path| format!("{}\n", path.display()))
-        .collect();
+    let lines: String = pictures.iter().map(|path| format!("{}\n", path.display())).collect();
     Ok(output::write(out, lines.as_bytes())?)
 }
 
@@ -119,11 +116,7 @@ fn single(args: &PlotArgs, folder: bool) -> Result<PathBuf, Ended> {
     if args.series.is_some() || table {
         return table::series(args, folder);
     }
-    let file = if folder {
-        present(&args.path, FINAL)?
-    } else {
-        args.path.clone()
-    };
+    let file = if folder { present(&args.path, FINAL)? } else { args.path.clone() };
     let mut snapshot = Snapshot::open(&file)?;
     let fields = snapshot.fields(&args.field)?;
     let view = View::of(&mut snapshot, &fields, args.slice, &args.line)?;
@@ -174,11 +167,7 @@ fn named(args: &PlotArgs, file: &Path, view: &View) -> PathBuf {
     if let Some(path) = args.out.as_ref().filter(|_| !args.frames) {
         return path.clone();
     }
-    let mut name = file
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
+    let mut name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     for field in &args.field {
         name.push('_');
         name.push_str(field);
@@ -190,11 +179,7 @@ fn named(args: &PlotArgs, file: &Path, view: &View) -> PathBuf {
 /// A file of a folder, if it is there.
 fn present(folder: &Path, name: &str) -> Result<PathBuf, Ended> {
     let path = folder.join(name);
-    if path.is_file() {
-        Ok(path)
-    } else {
-        Err(missing(folder, name))
-    }
+    if path.is_file() { Ok(path) } else { Err(missing(folder, name)) }
 }
 
 fn missing(folder: &Path, name: &str) -> Ended {
@@ -213,18 +198,14 @@ fn missing(folder: &Path, name: &str) -> Ended {
 /// The names in a folder, in order; none if it cannot be read.
 fn listed(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut names: Vec<String> = entries
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
     names
 }
 
 fn wrong(message: impl std::fmt::Display) -> Ended {
-    Ended {
-        code: USAGE,
-        message: format!("error: {message}"),
-    }
+    Ended { code: USAGE, message: format!("error: {message}") }
 }
 
 fn undrawn(error: &PlotError) -> Ended {
@@ -248,10 +229,6 @@ mod tests {
         assert_eq!(slope("-3"), Ok(-3.0));
         assert!(slope("1/0").is_err() && slope("steep").is_err());
         assert_eq!(map("cividis"), Ok(ColorMap::Cividis));
-        assert!(
-            map("virdis")
-                .unwrap_err()
-                .contains("did you mean `viridis`?")
-        );
+        assert!(map("virdis").unwrap_err().contains("did you mean `viridis`?"));
     }
 }

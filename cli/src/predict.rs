@@ -39,10 +39,7 @@ pub(crate) fn run(args: &PredictArgs, out: &mut dyn Write) -> Result<(), Ended> 
     for system in &systems {
         for precision in &args.of.precision {
             let (name, order) = (system.name(), system.model().scheme.order);
-            note(&format!(
-                "{name} order {order} {} ..",
-                precision.get().name()
-            ));
+            note(&format!("{name} order {order} {} ..", precision.get().name()));
             let given = cells(&args.of.cells, system.model().dimension)?;
             all.0.extend(cases(system, given, precision.get(), &cards));
         }
@@ -107,15 +104,7 @@ mod tests {
 
     #[test]
     fn a_system_that_has_nothing_to_decompose_has_one_method() {
-        let text = printed(&[
-            "heat",
-            "--precision",
-            "f64",
-            "--on",
-            "A100",
-            "--cells",
-            "64",
-        ]);
+        let text = printed(&["heat", "--precision", "f64", "--on", "A100", "--cells", "64"]);
         let row = text.lines().nth(1).unwrap();
         assert!(row.starts_with("Heat"), "{text}");
         assert!(row.ends_with("-"), "{row}");
@@ -123,15 +112,7 @@ mod tests {
 
     #[test]
     fn fluxes_of_reconstructed_states_have_no_order() {
-        let words = [
-            "acoustics",
-            "--precision",
-            "f32",
-            "--on",
-            "K40",
-            "--cells",
-            "64",
-        ];
+        let words = ["acoustics", "--precision", "f32", "--on", "K40", "--cells", "64"];
         let row = printed(&words);
         assert!(row.lines().nth(1).unwrap().contains(" -  K40 "), "{row}");
         let asked: Vec<&str> = words.into_iter().chain(["--order", "4"]).collect();
@@ -141,9 +122,6 @@ mod tests {
             "{told}"
         );
         let told = refused(&["heat", "--order", "3"]);
-        assert!(
-            told.contains("no order 3, there are [2, 4, 6, 8, 10]"),
-            "{told}"
-        );
+        assert!(told.contains("no order 3, there are [2, 4, 6, 8, 10]"), "{told}");
     }
 }

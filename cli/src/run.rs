@@ -99,10 +99,7 @@ pub(crate) struct RunArgs {
 impl RunArgs {
     /// The first problem, as it comes.
     pub(crate) fn first() -> Self {
-        RunArgs {
-            problem: problems::ALL[0].name.to_string(),
-            ..RunArgs::default()
-        }
+        RunArgs { problem: problems::ALL[0].name.to_string(), ..RunArgs::default() }
     }
 
     /// Decides about a folder that holds a run. A folder that the command names is taken as meant.
@@ -138,10 +135,7 @@ pub(crate) struct Ended {
 impl Ended {
     /// `error[CODE]: message`
     pub(crate) fn coded(exit: u8, code: Code, message: &str) -> Self {
-        Ended {
-            code: exit,
-            message: format!("error[{code}]: {message}"),
-        }
+        Ended { code: exit, message: format!("error[{code}]: {message}") }
     }
 
     /// A file or folder cannot be written.
@@ -182,20 +176,16 @@ impl From<Failure> for Ended {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Run(error) => error.into(),
-            Failure::Told(message) => Ended {
-                code: USAGE,
-                message: message.trim_end().to_string(),
-            },
+            Failure::Told(message) => {
+                Ended { code: USAGE, message: message.trim_end().to_string() }
+            }
         }
     }
 }
 
 impl From<ProblemError> for Ended {
     fn from(error: ProblemError) -> Self {
-        Ended {
-            code: USAGE,
-            message: error.to_string(),
-        }
+        Ended { code: USAGE, message: error.to_string() }
     }
 }
 
@@ -213,11 +203,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Ended> {
 
 /// Prints a text, unless the run is quiet or prints JSON.
 fn say(args: &RunArgs, out: &mut dyn Write, text: &str) -> Result<(), Ended> {
-    if args.quiet || args.json {
-        Ok(())
-    } else {
-        Ok(output::write(out, text.as_bytes())?)
-    }
+    if args.quiet || args.json { Ok(()) } else { Ok(output::write(out, text.as_bytes())?) }
 }
 
 fn run_as<T: Number>(
@@ -320,10 +306,7 @@ fn restore<T: Number>(
     simulation: &mut Simulation<T>,
     path: &Path,
 ) -> Result<Restored, Ended> {
-    let usage = |error: Error| Ended {
-        code: USAGE,
-        ..Ended::from(error)
-    };
+    let usage = |error: Error| Ended { code: USAGE, ..Ended::from(error) };
     let mut restored = simulation.restore(path).map_err(usage)?;
     if let Some(changed) = problem.changed_since(simulation, path).map_err(usage)? {
         restored.changed = changed;

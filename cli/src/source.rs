@@ -164,11 +164,7 @@ impl Loaded {
         let wrong = |error: DiscretizeError| Failure::new(format!("error: {error}"));
         let mut algorithm = discretize(&model).map_err(wrong)?;
         algorithm.file = self.algorithm.file;
-        Ok(Loaded {
-            model,
-            algorithm,
-            chosen: Some(found),
-        })
+        Ok(Loaded { model, algorithm, chosen: Some(found) })
     }
 }
 
@@ -235,9 +231,7 @@ pub(crate) fn load(args: &SystemArgs, built_ins: &[BuiltIn]) -> Result<Loaded, F
         if !model.scheme.settles(&declared) {
             model.scheme.name = "command_line".to_string();
         }
-        model
-            .check()
-            .map_err(|problem| Failure::new(format!("error: {problem}")))?;
+        model.check().map_err(|problem| Failure::new(format!("error: {problem}")))?;
     }
     let mut algorithm =
         discretize(&model).map_err(|error| Failure::new(render(&error, &name, &text)))?;
@@ -247,11 +241,7 @@ pub(crate) fn load(args: &SystemArgs, built_ins: &[BuiltIn]) -> Result<Loaded, F
             "error: {name}: {problem}; this is a bug of the compiler, please report it"
         ))
     })?;
-    Ok(Loaded {
-        model,
-        algorithm,
-        chosen: None,
-    })
+    Ok(Loaded { model, algorithm, chosen: None })
 }
 
 /// Says in which other dimensions a system `in nd` can be read, where none was asked for.
@@ -281,26 +271,19 @@ fn find(system: &str, built_ins: &[BuiltIn]) -> Result<(String, String), Failure
         Err(error) if error.kind() == io::ErrorKind::NotFound && !system.ends_with(".pde") => {
             Err(Failure::new(unknown(system, built_ins)))
         }
-        Err(error) => Err(Failure::new(format!(
-            "error: `{system}` cannot be read: {error}"
-        ))),
+        Err(error) => Err(Failure::new(format!("error: `{system}` cannot be read: {error}"))),
     }
 }
 
 /// Drops hyphens, underscores and capitals from a name.
 fn plain(name: &str) -> String {
-    name.chars()
-        .filter(|c| !matches!(c, '_' | '-'))
-        .flat_map(char::to_lowercase)
-        .collect()
+    name.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }
 
 /// Systems of the library, one of each name.
 pub(crate) fn once(built_ins: &[BuiltIn]) -> impl Iterator<Item = &BuiltIn> {
     let mut known = BTreeSet::new();
-    built_ins
-        .iter()
-        .filter(move |system| known.insert(system.name.as_str()))
+    built_ins.iter().filter(move |system| known.insert(system.name.as_str()))
 }
 
 fn unknown(system: &str, built_ins: &[BuiltIn]) -> String {
@@ -347,9 +330,7 @@ pub(crate) fn schedule(
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Err(Failure::new(no_schedule(wanted)))
         }
-        Err(error) => Err(Failure::new(format!(
-            "error: `{wanted}` cannot be read: {error}"
-        ))),
+        Err(error) => Err(Failure::new(format!("error: `{wanted}` cannot be read: {error}"))),
     }
 }
 

@@ -9,12 +9,8 @@ const NOTE: Style = AnsiColor::Cyan.on_default().bold();
 const MARGIN: Style = AnsiColor::Blue.on_default().bold();
 
 /// Labels at the beginning of a line, with their colours.
-const LABELS: [(&str, Style); 4] = [
-    ("error", ERROR),
-    ("help", HELP),
-    ("note", NOTE),
-    ("warning", NOTE),
-];
+const LABELS: [(&str, Style); 4] =
+    [("error", ERROR), ("help", HELP), ("note", NOTE), ("warning", NOTE)];
 
 /// A message with its labels, margins and carets in colour.
 pub(crate) fn painted(message: &str) -> String {
@@ -31,11 +27,7 @@ fn line(text: &str) -> String {
         None => (String::new(), body),
     };
     if let Some((label, style)) = label(rest) {
-        return format!(
-            "{indent}{sign}{}{}",
-            paint(style, label),
-            &rest[label.len()..]
-        );
+        return format!("{indent}{sign}{}{}", paint(style, label), &rest[label.len()..]);
     }
     if let Some(place) = body.strip_prefix("-->") {
         return format!("{indent}{}{place}", paint(MARGIN, "-->"));
@@ -91,30 +83,15 @@ mod tests {
         ] {
             assert!(painted.contains(&colored), "{painted:?}");
         }
-        assert!(
-            painted.contains(&format!("{ERROR}                     ^^^^")),
-            "{painted:?}"
-        );
-        assert!(
-            painted.ends_with("\nerrors: |x| is no label, 3 | 4"),
-            "{painted:?}"
-        );
+        assert!(painted.contains(&format!("{ERROR}                     ^^^^")), "{painted:?}");
+        assert!(painted.ends_with("\nerrors: |x| is no label, 3 | 4"), "{painted:?}");
     }
 
     #[test]
     fn any_text_is_painted() {
-        for odd in [
-            "",
-            "\n",
-            "error",
-            "error[",
-            "error[]",
-            "= ",
-            "|",
-            "é|^",
-            "error[é]: x",
-            " = error",
-        ] {
+        for odd in
+            ["", "\n", "error", "error[", "error[]", "= ", "|", "é|^", "error[é]: x", " = error"]
+        {
             let painted = painted(odd);
             assert_eq!(anstream::adapter::strip_str(&painted).to_string(), odd);
         }

@@ -69,8 +69,7 @@ pub(crate) fn of_orders(systems: Vec<SystemDef>, orders: &[u32]) -> Result<Vec<S
             .into());
         }
     }
-    let each = systems
-        .iter()
-        .flat_map(|system| orders.iter().map(|order| system.with_order(*order)));
+    let each =
+        systems.iter().flat_map(|system| orders.iter().map(|order| system.with_order(*order)));
     Ok(each.collect::<Result<_, _>>()?)
 }

@@ -189,11 +189,7 @@ fn options(args: &TuneArgs, system: &SystemDef) -> Options {
 fn one<T: Number>(args: &TuneArgs, forms: &[Form], seed: Option<u64>) -> Result<Tuned, Ended> {
     let system = &forms[0].system;
     let options = options(args, system);
-    let subject = Subject::<T> {
-        forms,
-        run: &smooth::run,
-        fill: &smooth::fill,
-    };
+    let subject = Subject::<T> { forms, run: &smooth::run, fill: &smooth::fill };
     let begun = Instant::now();
     let what = format!("{} {}", system.name(), T::NAME);
     let mut tell = |progress: Progress| {

@@ -76,12 +76,7 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "DIR", conflicts_with = "card")]
     export: Option<PathBuf>,
     /// The cards that kernels are exported for
-    #[arg(
-        long,
-        value_name = "ARCH",
-        default_value = "sm_90",
-        requires = "export"
-    )]
+    #[arg(long, value_name = "ARCH", default_value = "sm_90", requires = "export")]
     arch: String,
     /// Compare the cases that were exported to a folder; nothing is compiled, and no NVRTC is needed
     #[arg(
@@ -94,11 +89,7 @@ pub(crate) struct VerifyArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &VerifyArgs, out: &mut dyn Write) -> Result<(), Ended> {
-    let mut runs = Runs {
-        steps: args.steps,
-        card: args.card,
-        cache: None,
-    };
+    let mut runs = Runs { steps: args.steps, card: args.card, cache: None };
     if let Some(folder) = &args.export {
         let batches = cases::batches(args, &args.arch)?;
         return export(folder, &args.arch, &runs, batches, out);
@@ -135,10 +126,7 @@ fn verify(runs: &Runs, batches: &[Batch], out: &mut dyn Write) -> Result<(), End
         output::write(out, found.text().as_bytes())?;
         all.0.push(found);
     }
-    let end = all.end().map_err(|message| Ended {
-        code: crate::BUG,
-        message,
-    })?;
+    let end = all.end().map_err(|message| Ended { code: crate::BUG, message })?;
     Ok(output::write(out, end.as_bytes())?)
 }
 
@@ -171,10 +159,7 @@ fn compare<T: Number>(runs: &Runs, batch: &Batch) -> Result<Comparison, Ended> {
         let run = runs.on_card::<T>(batch, kind, &batch.schedules[turn].1);
         differing(bits(run, runs.steps), &references[&kind])
     });
-    let mut sums = Comparison {
-        name: name(batch),
-        ..Comparison::default()
-    };
+    let mut sums = Comparison { name: name(batch), ..Comparison::default() };
     for (turn, result) in results.into_iter().enumerate() {
         sums.schedules += 1;
         sums.values += references[&batch.kind(turn)].len();
@@ -188,8 +173,7 @@ fn compare<T: Number>(runs: &Runs, batch: &Batch) -> Result<Comparison, Ended> {
         let (name, schedule) = &batch.schedules[turn];
         let beyond = boundaries(batch.kind(turn), mean(Rank::Scalar)).0;
         let lines = text::print(schedule).replace('\n', "\n    ");
-        sums.wrong
-            .push(format!("{name}, {beyond}: {what}\n    {lines}"));
+        sums.wrong.push(format!("{name}, {beyond}: {what}\n    {lines}"));
     }
     Ok(sums)
 }
@@ -244,11 +228,7 @@ fn bits<T: Number>(run: Builder<T>, steps: u64) -> Result<Vec<u64>, Ended> {
             let along = x + 2.0 * y - z;
             let turn = std::f64::consts::TAU * along + phase;
             // Limiters and solvers of Riemann problems choose otherwise at jumps.
-            let jump = if along.rem_euclid(1.0) < 0.4 {
-                0.8
-            } else {
-                1.0
-            };
+            let jump = if along.rem_euclid(1.0) < 0.4 { 0.8 } else { 1.0 };
             jump * mean + 0.01 * turn.sin() + 0.003 * (3.0 * turn).cos()
         })?;
     }

@@ -13,10 +13,7 @@ fn bench(words: &str) -> String {
 #[test]
 fn a_table_has_a_row_for_each_case() {
     let printed = bench(&format!("--threads 1,2 --backend cpu,rows {SMALL}"));
-    let rows: Vec<&str> = printed
-        .lines()
-        .filter(|l| l.starts_with("IsothermalNs"))
-        .collect();
+    let rows: Vec<&str> = printed.lines().filter(|l| l.starts_with("IsothermalNs")).collect();
     assert_eq!(rows.len(), 8, "{printed}");
     assert_has(&printed, &["of floor", "GFLOP/s", "copy", "triad"]);
 }
@@ -30,27 +27,15 @@ fn sizes_and_discretizations_are_combined() {
     let of = |case: &serde_json::Value| {
         let [x, y, z] = [0, 1, 2].map(|axis| &case["cells"][axis]);
         let words = (case["mixed"].as_str(), case["schedule"].as_str());
-        format!(
-            "{x} {y} {z} {} {}",
-            words.0.unwrap_or(""),
-            words.1.unwrap_or("")
-        )
+        format!("{x} {y} {z} {} {}", words.0.unwrap_or(""), words.1.unwrap_or(""))
     };
     let found: Vec<String> = cases.iter().map(of).collect();
     // Four runs of 6 fields with their new values and accumulators.
     for case in cases {
         let memory = |part: &str| case["memory"][part].as_u64().unwrap_or(0);
-        let cells: u64 = (0..3)
-            .filter_map(|axis| case["cells"][axis].as_u64())
-            .product();
+        let cells: u64 = (0..3).filter_map(|axis| case["cells"][axis].as_u64()).product();
         assert_eq!(memory("values_bytes"), 4 * 18 * cells);
-        let parts = [
-            "values_bytes",
-            "kept_bytes",
-            "ghost_bytes",
-            "padding_bytes",
-            "other_bytes",
-        ];
+        let parts = ["values_bytes", "kept_bytes", "ghost_bytes", "padding_bytes", "other_bytes"];
         let sum: u64 = parts.iter().map(|part| memory(part)).sum();
         assert_eq!(memory("bytes"), sum);
         assert!(memory("kept_bytes") == 4 * 6 * cells && memory("ghost_bytes") > 0);
@@ -87,11 +72,7 @@ fn parts_of_a_step_and_schedules_are_told_and_drawn() {
     ] {
         assert!(folder.join(name).is_file(), "no {name} of\n{printed}");
     }
-    assert!(
-        !folder
-            .join("Heat-f64-rows-1-thread-16x16-shares.png")
-            .exists()
-    );
+    assert!(!folder.join("Heat-f64-rows-1-thread-16x16-shares.png").exists());
     std::fs::remove_dir_all(folder).unwrap_or_else(|e| panic!("{e}"));
 }
 
@@ -108,10 +89,7 @@ fn steps_may_adapt_to_speeds() {
         case["dt"].as_f64().unwrap_or_default()
     };
     let [short, long] = [0.1, 0.4].map(step);
-    assert!(
-        short > 0.0 && (long / short - 4.0).abs() < 1e-6,
-        "{short} {long}"
-    );
+    assert!(short > 0.0 && (long / short - 4.0).abs() < 1e-6, "{short} {long}");
     let message = refused(&format!("{words} --cfl=-1"), scratch(), 2);
     assert_has(&message, &["cfl"]);
 }
@@ -121,11 +99,7 @@ fn json_holds_consistent_numbers() {
     let words = format!("bench heat --precision f64 --threads 1 --json {SMALL}");
     let value = json(&words, scratch());
     let case = &value["cases"][0];
-    let number = |name: &str| {
-        case[name]
-            .as_f64()
-            .unwrap_or_else(|| panic!("{name}: {case}"))
-    };
+    let number = |name: &str| case[name].as_f64().unwrap_or_else(|| panic!("{name}: {case}"));
     assert_eq!(case["cells"], serde_json::json!([16, 16, 1]));
     let speed = 256.0 / (number("ms_per_step") * 1e-3) / 1e6;
     assert!((speed / number("mpts_per_s") - 1.0).abs() < 1e-9);

@@ -12,16 +12,7 @@ fn a_run_leaves_a_picture_and_the_fields() {
     let here = folder("run");
     let run = "run explosion --cells 16,16,16 --steps 2 --precision f64 --out here";
     let printed = good(run, &here);
-    assert_has(
-        &printed,
-        &[
-            "ddt(lnrho)",
-            "plan of a step",
-            "Mpts/s",
-            "final.npz",
-            "next:",
-        ],
-    );
+    assert_has(&printed, &["ddt(lnrho)", "plan of a step", "Mpts/s", "final.npz", "next:"]);
     let picture = std::fs::read(here.join("here/explosion.png")).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(&picture[1..4], b"PNG");
     let mut fields = stencil_runtime::io::Npz::open(here.join("here/final.npz"))
@@ -40,10 +31,7 @@ fn mistakes_exit_with_2_and_say_what_there_is() {
             ("run explosoin", "explosion"),
             ("run explosion --param mu=1", "nu"),
             ("explain isothermal", "IsothermalNs"),
-            (
-                "emit --target cuda isothermal_ns --schedule sideways",
-                "carried",
-            ),
+            ("emit --target cuda isothermal_ns --schedule sideways", "carried"),
             ("explain-error P9999", "P0101"),
         ],
         &here,
@@ -56,10 +44,7 @@ fn a_mistake_in_a_file_is_underlined() {
     let source = "system A in 3d {\n    field heat: scalar;\n    ddt(heat) = lap(haet);\n}\n";
     std::fs::write(here.join("a.pde"), source).unwrap_or_else(|e| panic!("{e}"));
     let printed = refused("explain a.pde", &here, 2);
-    assert_has(
-        &printed,
-        &["error[P0101]", "a.pde:3:", "^^^^", "did you mean `heat`?"],
-    );
+    assert_has(&printed, &["error[P0101]", "a.pde:3:", "^^^^", "did you mean `heat`?"]);
 }
 
 #[test]
@@ -78,17 +63,9 @@ fn a_schedule_goes_through_a_file() {
 fn explain_counts_the_papers_points() {
     let here = folder("explain");
     let single = good("explain isothermal_ns", &here);
-    assert!(
-        single
-            .lines()
-            .any(|l| l.contains("all together") && l.contains("55")),
-        "{single}"
-    );
+    assert!(single.lines().any(|l| l.contains("all together") && l.contains("55")), "{single}");
     let decomposed = good("explain isothermal_ns --mixed composed", &here);
-    let nineteen = decomposed
-        .lines()
-        .filter(|l| l.contains("div_u") && l.contains("19 "))
-        .count();
+    let nineteen = decomposed.lines().filter(|l| l.contains("div_u") && l.contains("19 ")).count();
     assert!(nineteen > 0, "{decomposed}");
 }
 
@@ -102,11 +79,7 @@ fn a_closed_pipe_is_no_error() {
     let mut child = child.unwrap_or_else(|e| panic!("{e}"));
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap_or_else(|e| panic!("{e}"));
-    assert!(
-        !text(&output.stderr).contains("panicked"),
-        "{}",
-        text(&output.stderr)
-    );
+    assert!(!text(&output.stderr).contains("panicked"), "{}", text(&output.stderr));
 }
 
 /// With a driver the card does the work; without one the command names everything that is missing.
@@ -131,10 +104,7 @@ fn what_is_there_for_cards_is_said_and_used() {
             assert!(output.status.success(), "{said}");
         } else {
             assert_eq!(output.status.code(), Some(2), "{said}");
-            assert!(
-                said.contains("without `--backend cuda`") || said.contains("NVRTC"),
-                "{said}"
-            );
+            assert!(said.contains("without `--backend cuda`") || said.contains("NVRTC"), "{said}");
         }
     }
     // The search is not repeated for a plan that was found.
@@ -154,10 +124,7 @@ fn a_plan_has_what_the_machine_can_tell_of_it() {
     let registers = kernel["registers"]["compiled"]["registers"].as_u64();
     match doctor.contains("no usable NVRTC") {
         true => assert_eq!(registers, None, "{plan:#}"),
-        false => assert!(
-            registers.is_some_and(|n| (16..=255).contains(&n)),
-            "{plan:#}"
-        ),
+        false => assert!(registers.is_some_and(|n| (16..=255).contains(&n)), "{plan:#}"),
     }
     let analyzed = stencil(&format!("{words} --analyze"), &here);
     if doctor.contains("compute capability") && !doctor.contains("no usable NVRTC") {

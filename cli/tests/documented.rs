@@ -11,16 +11,8 @@ use common::{folder, good};
 use documents::{Documented, commands, documents, root};
 
 /// Words of commands that need a card, or that take longer than a test may.
-const LONG: [&str; 8] = [
-    "cuda",
-    "cpu,cuda",
-    "tune",
-    "verify",
-    "predict",
-    "bench",
-    "--plan",
-    "--analyze",
-];
+const LONG: [&str; 8] =
+    ["cuda", "cpu,cuda", "tune", "verify", "predict", "bench", "--plan", "--analyze"];
 
 /// The arguments of a command that is run here: those of the page on a small mesh, for few steps.
 fn small(command: &Documented) -> Option<Vec<String>> {
@@ -76,13 +68,9 @@ fn follow(all: &[Documented], folder: &Path) -> usize {
 
 /// The block of a language that follows a text in a page.
 fn block(page: &str, before: &str, language: &str) -> String {
-    let (_, after) = page
-        .split_once(before)
-        .unwrap_or_else(|| panic!("no {before}"));
+    let (_, after) = page.split_once(before).unwrap_or_else(|| panic!("no {before}"));
     let fence = format!("```{language}\n");
-    let (_, block) = after
-        .split_once(&fence)
-        .unwrap_or_else(|| panic!("no {fence}"));
+    let (_, block) = after.split_once(&fence).unwrap_or_else(|| panic!("no {fence}"));
     let (block, _) = block.split_once("```").unwrap_or_else(|| panic!("no end"));
     block.to_string()
 }
@@ -97,10 +85,7 @@ fn the_commands_of_the_readme_run() {
         ("gray_scott.pde", &gray_scott),
         // A reader's own system.
         ("my_system.pde", &gray_scott),
-        (
-            "problem.toml",
-            &block(&page, "`problem.toml` beside it:", "toml"),
-        ),
+        ("problem.toml", &block(&page, "`problem.toml` beside it:", "toml")),
     ] {
         fs::write(here.join(name), text).unwrap_or_else(|e| panic!("{e}"));
     }
@@ -128,22 +113,13 @@ fn the_commands_of_the_book_run() {
     let problems = root().join("docs/src/problems.md");
     let problem = fs::read_to_string(problems).unwrap_or_else(|e| panic!("{e}"));
     for (name, text) in [
-        (
-            "gray_scott.pde",
-            block(&readme, "`gray_scott.pde`:", "text"),
-        ),
-        (
-            "gray_scott.toml",
-            block(&problem, "# Problem files", "toml"),
-        ),
+        ("gray_scott.pde", block(&readme, "`gray_scott.pde`:", "text")),
+        ("gray_scott.toml", block(&problem, "# Problem files", "toml")),
     ] {
         fs::write(here.join(name), text).unwrap_or_else(|e| panic!("{e}"));
     }
     let mut pages = documents();
     pages.retain(|path| path.starts_with(root().join("docs/src")));
-    let count: usize = pages
-        .iter()
-        .map(|page| follow(&commands(page), &here))
-        .sum();
+    let count: usize = pages.iter().map(|page| follow(&commands(page), &here)).sum();
     assert!(count >= 15, "{count}");
 }

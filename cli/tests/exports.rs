@@ -66,10 +66,7 @@ fn an_export_is_whole_and_the_same_each_time() {
     let one = files(&here.join("one"));
     let kernels = one.keys().filter(|name| name.ends_with(".cubin")).count();
     assert!(kernels > 3, "{said}");
-    assert!(
-        said.contains(&format!("{kernels} kernels for sm_90 by NVRTC")),
-        "{said}"
-    );
+    assert!(said.contains(&format!("{kernels} kernels for sm_90 by NVRTC")), "{said}");
     assert_has(&said, &["stencil verify --from one"]);
     export(&here, "two");
     assert!(one == files(&here.join("two")));
@@ -116,26 +113,14 @@ fn a_damaged_export_is_told_of() {
     };
     told(&replaced("\"steps\": 5", "\"steps\": 6"), "its checksum");
     told(&replaced("{", ""), "cases.json is damaged");
-    told(
-        &|bad| fs::remove_file(bad.join("cases.json")).unwrap_or(()),
-        "cannot be read",
-    );
-    told(
-        &|bad| fs::remove_file(bad.join(kernel)).unwrap_or(()),
-        &format!("{kernel} is not there"),
-    );
+    told(&|bad| fs::remove_file(bad.join("cases.json")).unwrap_or(()), "cannot be read");
+    told(&|bad| fs::remove_file(bad.join(kernel)).unwrap_or(()), &format!("{kernel} is not there"));
     let half = &good[kernel][..good[kernel].len() / 2];
-    told(
-        &|bad| fs::write(bad.join(kernel), half).unwrap_or(()),
-        &format!("{kernel} is damaged"),
-    );
+    told(&|bad| fs::write(bad.join(kernel), half).unwrap_or(()), &format!("{kernel} is damaged"));
     let mut other = good[kernel].clone();
     let middle = other.len() / 2;
     other[middle] ^= 1;
-    told(
-        &|bad| fs::write(bad.join(kernel), &other).unwrap_or(()),
-        &format!("{kernel} is damaged"),
-    );
+    told(&|bad| fs::write(bad.join(kernel), &other).unwrap_or(()), &format!("{kernel} is damaged"));
 }
 
 #[test]

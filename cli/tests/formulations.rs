@@ -62,15 +62,9 @@ fn plan(system: &SystemDef, formulation: &str, precision: Precision) -> Plan {
             cells: [24, 20, 1],
             card: card.map_or("some card".into(), |card| card.name),
         },
-        chosen: Some(Chosen {
-            formulation,
-            of: fingerprint(system.algorithm()),
-        }),
+        chosen: Some(Chosen { formulation, of: fingerprint(system.algorithm()) }),
         rate: 1.0,
-        schedule: Schedule {
-            placements: Default::default(),
-            ..settled.schedule().clone()
-        },
+        schedule: Schedule { placements: Default::default(), ..settled.schedule().clone() },
     }
 }
 
@@ -104,19 +98,13 @@ fn a_run_with_a_plan_has_the_bits_of_the_explicit_choice() {
             "mixed composed, by some.plans",
         ],
     );
-    good(
-        "run waves.toml --set scheme.mixed=composed --out explicit",
-        &here,
-    );
+    good("run waves.toml --set scheme.mixed=composed --out explicit", &here);
     good("run waves.toml --out usual", &here);
     let of = |out: &str| bits(&here.join(out));
     assert_eq!(of("plan"), of("explicit"));
     assert_ne!(of("plan"), of("usual"));
     // The command line beats the plan, and the usual choice is bidiagonal.
-    good(
-        "run waves.toml --set scheme.mixed=bidiagonal --out said",
-        &here,
-    );
+    good("run waves.toml --set scheme.mixed=bidiagonal --out said", &here);
     assert_eq!(of("said"), of("usual"));
     let told = refused(
         "run waves.toml --set scheme.mixed=bidiagonal --schedule some.plans --out no",
@@ -130,23 +118,11 @@ fn a_run_with_a_plan_has_the_bits_of_the_explicit_choice() {
     assert_has(&json, &["mixed product, time"]);
     // A state goes on by the same formulation, whoever chose it, and by no other one.
     let go_on = "run waves.toml --steps 6 --out on --overwrite --restart";
-    good(
-        &format!("{go_on} explicit/final.npz --schedule some.plans"),
-        &here,
-    );
-    good(
-        &format!("{go_on} plan/final.npz --set scheme.mixed=composed"),
-        &here,
-    );
+    good(&format!("{go_on} explicit/final.npz --schedule some.plans"), &here);
+    good(&format!("{go_on} plan/final.npz --set scheme.mixed=composed"), &here);
     good(&format!("{go_on} said/final.npz"), &here);
-    let told = refused(
-        &format!("{go_on} usual/final.npz --schedule some.plans"),
-        &here,
-    );
-    assert_has(
-        &told,
-        &["its scheme is `open: central order 4, mixed bidiagonal"],
-    );
+    let told = refused(&format!("{go_on} usual/final.npz --schedule some.plans"), &here);
+    assert_has(&told, &["its scheme is `open: central order 4, mixed bidiagonal"]);
     // The problem file that a run writes gives its bits again.
     good("run plan/problem.toml --out again", &here);
     assert_eq!(of("again"), of("plan"));
@@ -158,27 +134,15 @@ fn other_commands_follow_a_plan_where_the_declaration_is_open() {
     settle(&here);
     let of = "waves.pde --schedule some.plans --precision f64";
     let told = "mixed composed, as some.plans chose; the declaration leaves it open";
-    for args in [
-        format!("explain {of}"),
-        format!("emit --target algorithm {of}"),
-    ] {
-        let printed = good(&args, &here)
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ");
-        let expected = if args.starts_with("emit") {
-            "mixed composed, time"
-        } else {
-            told
-        };
+    for args in [format!("explain {of}"), format!("emit --target algorithm {of}")] {
+        let printed = good(&args, &here).split_whitespace().collect::<Vec<_>>().join(" ");
+        let expected = if args.starts_with("emit") { "mixed composed, time" } else { told };
         assert!(printed.contains(expected), "no `{expected}` in\n{printed}");
     }
     let args = "bench waves.pde --schedule some.plans --cells 24,20 --repeat 1 --steps 1 --json";
     let json = good(args, &here);
     assert!(
-        ["composed", "product"]
-            .iter()
-            .all(|m| json.contains(&format!("\"mixed\": \"{m}\""))),
+        ["composed", "product"].iter().all(|m| json.contains(&format!("\"mixed\": \"{m}\""))),
         "{json}"
     );
     let printed = good("emit --target algorithm waves.pde --mixed product", &here);
@@ -189,10 +153,7 @@ fn other_commands_follow_a_plan_where_the_declaration_is_open() {
     let told = refused(&format!("explain {of}"), &here);
     assert_has(&told, &["as it is declared now"]);
     // Unless it is opened again.
-    let printed = good(
-        &format!("emit --target algorithm {of} --mixed either"),
-        &here,
-    );
+    let printed = good(&format!("emit --target algorithm {of} --mixed either"), &here);
     assert_has(&printed, &["mixed composed"]);
 }
 
@@ -217,9 +178,7 @@ fn a_search_by_the_model_keeps_the_formulation_that_it_finds() {
     let chosen = plans.0[0].chosen.unwrap_or_else(|| panic!("{plans:?}"));
     let system = SystemDef::from_text("waves.pde", WAVES).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(chosen.of, fingerprint(system.algorithm()));
-    let settled = system
-        .by(chosen.formulation)
-        .unwrap_or_else(|e| panic!("{e}"));
+    let settled = system.by(chosen.formulation).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(plans.0[0].key.problem, fingerprint(settled.algorithm()));
     let json = std::fs::read_to_string(here.join("all.json")).unwrap_or_else(|e| panic!("{e}"));
     for formulation in ["mixed bidiagonal", "mixed product", "mixed composed"] {
@@ -272,10 +231,7 @@ fn what_is_searched_for_a_choice_is_found_by_that_choice() {
             good(&args, &here);
         }
         // It is no plan for what was declared.
-        let told = refused(
-            &format!("explain {system} --precision f64 --schedule of.plans"),
-            &here,
-        );
+        let told = refused(&format!("explain {system} --precision f64 --schedule of.plans"), &here);
         assert_has(&told, &["as it is declared now"]);
     }
     let run = "run waves.toml --schedule of.plans --out";
@@ -297,10 +253,7 @@ fn what_is_not_open_is_said_and_what_is_not_there_is_missed() {
         ],
     );
     let told = refused(&format!("{tune} isothermal_ns --mixed either"), &here);
-    assert_has(
-        &told,
-        &["as it is declared now, that chose its formulation"],
-    );
+    assert_has(&told, &["as it is declared now, that chose its formulation"]);
     let told = refused(&format!("{tune} waves.pde --mixed composed"), &here);
     assert_has(&told, &["--mixed says composed"]);
     let heat = "system Heat in 2d { field q: scalar; ddt(q) = d[x](q); }";

@@ -59,13 +59,8 @@ fn met(replaced: Option<(&str, &str)>, words: &str) -> String {
     assert_ne!(code, 0, "{words} is right");
     let said = text(&output.stderr);
     assert!(!said.contains("panicked"), "{said}");
-    let change = replaced.map_or(String::new(), |(text, by)| {
-        format!("`{text}` becomes `{by}`\n")
-    });
-    format!(
-        "{change}$ stencil {words}\n{}\n[exit code {code}]",
-        beginning(said.trim_end())
-    )
+    let change = replaced.map_or(String::new(), |(text, by)| format!("`{text}` becomes `{by}`\n"));
+    format!("{change}$ stencil {words}\n{}\n[exit code {code}]", beginning(said.trim_end()))
 }
 
 /// The first lines: lists of names grow with the library.
@@ -79,10 +74,7 @@ fn beginning(text: &str) -> String {
 
 /// One page of messages.
 fn page(cases: &[(Option<(&str, &str)>, &str)]) -> String {
-    let all: Vec<String> = cases
-        .iter()
-        .map(|(replaced, words)| met(*replaced, words))
-        .collect();
+    let all: Vec<String> = cases.iter().map(|(replaced, words)| met(*replaced, words)).collect();
     all.join("\n\n")
 }
 

@@ -72,10 +72,7 @@ fn nothing_is_overwritten_and_names_are_checked() {
             ("new 2d-waves", "begins with a letter; write d-waves"),
             ("new Waves", "no capital letters; write waves"),
             ("new std", "write my-std"),
-            (
-                "new waves --source taken",
-                "give their folder with --source",
-            ),
+            ("new waves --source taken", "give their folder with --source"),
         ],
         &here,
     );

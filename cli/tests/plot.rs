@@ -66,19 +66,13 @@ fn planes_lines_series_and_spectra_are_drawn_beside_the_data() {
     for (args, expected) in [
         ("plot run", "run/final.png"),
         ("plot run --field u", "run/final_u.png"),
-        (
-            "plot run --field u_x,u_y --slice y=#3",
-            "run/final_u_x_u_y_y3.png",
-        ),
+        ("plot run --field u_x,u_y --slice y=#3", "run/final_u_x_u_y_y3.png"),
         ("plot run --line y=1.6,z=#0 --log", "run/final_y4_z0.png"),
         ("plot run --series", "run/series.png"),
         ("plot run --series energy --log --out e.png", "e.png"),
         ("plot run/series.csv", "run/series.png"),
         ("plot run --spectrum --guide -5/3", "run/spectrum.png"),
-        (
-            "plot run/final.npz --range -1,1 --map magma",
-            "run/final.png",
-        ),
+        ("plot run/final.npz --range -1,1 --map magma", "run/final.png"),
     ] {
         assert_eq!(drawn(args, &here), [expected], "{args}");
     }
@@ -147,18 +141,12 @@ fn mistakes_name_the_thing_and_the_way_out() {
             ("plot . --slice z=#16", "from #0 to #15"),
             ("plot . --line z=1", "needs 2 places"),
             ("plot . --series enregy", "did you mean `energy`?"),
-            (
-                "plot . --frames",
-                "it has: broken.npz, final.npz, series.csv",
-            ),
+            ("plot . --frames", "it has: broken.npz, final.npz, series.csv"),
             ("plot broken.npz", "broken.npz"),
             ("plot . --spectrum --field v", "name one with --field: u"),
             ("plot . --map jet", "viridis, magma"),
             ("plot . --range 1,0", "the smaller one first"),
-            (
-                "plot . --log --range -1,1",
-                "positive on a logarithmic scale",
-            ),
+            ("plot . --log --range -1,1", "positive on a logarithmic scale"),
         ],
         &here,
     );

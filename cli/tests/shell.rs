@@ -40,18 +40,12 @@ fn completions_and_pages_know_every_command() {
     let (commands, _) = commands.split_once("\n\n").unwrap();
     let indent = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
     let commands = commands.lines().filter(indent);
-    let commands: Vec<&str> = commands
-        .filter_map(|l| l.split_whitespace().next())
-        .collect();
+    let commands: Vec<&str> = commands.filter_map(|l| l.split_whitespace().next()).collect();
     assert!(commands.len() > 10, "{help}");
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = good(&format!("completions {shell}"), &here);
         for word in commands.iter().chain(&["--precision", "--restart"]) {
-            let word = if shell == "fish" {
-                word.trim_start_matches('-')
-            } else {
-                word
-            };
+            let word = if shell == "fish" { word.trim_start_matches('-') } else { word };
             assert!(script.contains(word), "{shell}: no {word}");
         }
     }
@@ -70,11 +64,8 @@ fn completions_and_pages_know_every_command() {
 #[test]
 fn colours_are_where_they_are_wanted() {
     let here = folder("colours");
-    std::fs::write(
-        here.join("a.pde"),
-        "system A in 1d { field q: scalar; ddt(q) = lap(r); }",
-    )
-    .unwrap();
+    std::fs::write(here.join("a.pde"), "system A in 1d { field q: scalar; ddt(q) = lap(r); }")
+        .unwrap();
     let escape = '\u{1b}';
     for words in ["check a.pde", "run no_such_problem", "run --no-such-option"] {
         for (environment, is_colored) in [
@@ -86,11 +77,7 @@ fn colours_are_where_they_are_wanted() {
             let output = output(command(words, &here).envs(environment.iter().copied()));
             let said = text(&output.stderr);
             assert_eq!(output.status.code(), Some(2), "{said}");
-            assert_eq!(
-                said.contains(escape),
-                is_colored,
-                "{words} {environment:?}: {said}"
-            );
+            assert_eq!(said.contains(escape), is_colored, "{words} {environment:?}: {said}");
         }
     }
 }
@@ -101,13 +88,7 @@ fn a_pipe_gets_plain_lines() {
     let output = stencil("run heat_blob --cells 16 --steps 5", &here);
     let said = text(&output.stderr);
     assert!(output.status.success(), "{said}");
-    assert!(
-        said.lines()
-            .last()
-            .unwrap()
-            .starts_with("100 %  step 5/5  t = "),
-        "{said}"
-    );
+    assert!(said.lines().last().unwrap().starts_with("100 %  step 5/5  t = "), "{said}");
     assert!(!said.contains(['\r', '\u{1b}', '▕']), "{said}");
     // One launch is one, and each field is counted once.
     let out = text(&output.stdout);
@@ -131,9 +112,7 @@ fn lists_have_each_name_once() {
         assert!(!line.contains(") ("), "{line}");
     }
     let systems = text(&stencil("explain no_such_system", &here).stderr);
-    let names = systems
-        .lines()
-        .filter_map(|line| line.split_whitespace().next());
+    let names = systems.lines().filter_map(|line| line.split_whitespace().next());
     let mut names: Vec<&str> = names.filter(|name| *name != "or").collect();
     let all = names.len();
     names.sort_unstable();
@@ -180,16 +159,10 @@ fn a_system_of_any_dimension_goes_everywhere() {
         ] {
             let said = good(&format!("{command} --dimension {dimension}"), &here);
             let is_plain = command.starts_with("run");
-            assert!(
-                is_plain || said.contains(&format!("in {dimension}d")),
-                "{command}: {said}"
-            );
+            assert!(is_plain || said.contains(&format!("in {dimension}d")), "{command}: {said}");
         }
     }
-    good(
-        "bench waves.pde --dimension 2 --cells 8 --repeat 1 --steps 1 --precision f64",
-        &here,
-    );
+    good("bench waves.pde --dimension 2 --cells 8 --repeat 1 --steps 1 --precision f64", &here);
     let all = good("check waves.pde", &here);
     assert!((1..=3).all(|n| all.contains(&format!("in {n}d"))), "{all}");
     let some = good("check turn.pde", &here);

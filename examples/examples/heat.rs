@@ -27,9 +27,7 @@ fn mode(x: f64, y: f64) -> f64 {
 fn cool(n: usize) -> Result<(Simulation<f64>, f64), Error> {
     let dt = 0.2 * (TAU / n as f64).powi(2);
     let steps = (1.0 / dt).ceil();
-    let builder = Simulation::<f64>::builder(&Heat)
-        .cells([n, n, 1])
-        .extent([TAU, TAU, 1.0]);
+    let builder = Simulation::<f64>::builder(&Heat).cells([n, n, 1]).extent([TAU, TAU, 1.0]);
     let mut simulation = builder.dt(1.0 / steps).build()?;
     simulation.set("temperature", |x, y, _| mode(x, y))?;
     simulation.run(steps as u64, |_, _| ())?;
@@ -48,9 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("t = {:.3}, largest error {error:.2e}", simulation.t());
     let field = simulation.to_f64("temperature")?;
     let plane = field.index_axis(ndarray::Axis(0), 0);
-    let picture = Heatmap::new(plane, [0.0, TAU, 0.0, TAU])
-        .title("Heat")
-        .labels("x", "y");
+    let picture = Heatmap::new(plane, [0.0, TAU, 0.0, TAU]).title("Heat").labels("x", "y");
     let picture = picture.color_label("temperature").map(ColorMap::Diverging);
     std::fs::create_dir_all("out/heat")?;
     let path = Path::new("out/heat/temperature.png");

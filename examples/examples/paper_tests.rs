@@ -35,10 +35,8 @@ fn shear_error<T: Number>(system: &SystemDef, n: usize) -> Result<f64, Failure> 
     simulation.run(steps as u64, |_, _| ())?;
     let decay = (-nu * k * k * end).exp();
     let values = simulation.to_f64("u_y")?;
-    let errors = values
-        .iter()
-        .enumerate()
-        .map(|(i, value)| value - decay * (k * i as f64 * h).sin());
+    let errors =
+        values.iter().enumerate().map(|(i, value)| value - decay * (k * i as f64 * h).sin());
     Ok((errors.map(|e| e * e).sum::<f64>() / n as f64).sqrt())
 }
 
@@ -46,10 +44,8 @@ fn shear_error<T: Number>(system: &SystemDef, n: usize) -> Result<f64, Failure> 
 fn shear(folder: &Path) -> Result<(), Failure> {
     let declared = IsothermalNs::DEFINITION.model;
     let composed = declared.replace("mixed: bidiagonal", "mixed: composed");
-    let (single, stored) = (
-        SystemDef::new(&IsothermalNs::DEFINITION)?,
-        SystemDef::from_text("composed", &composed)?,
-    );
+    let (single, stored) =
+        (SystemDef::new(&IsothermalNs::DEFINITION)?, SystemDef::from_text("composed", &composed)?);
     type Error = fn(&SystemDef, usize) -> Result<f64, Failure>;
     let runs: [(&str, &SystemDef, Error); 4] = [
         ("bidiagonal, f64", &single, shear_error::<f64>),
@@ -69,22 +65,14 @@ fn shear(folder: &Path) -> Result<(), Failure> {
     );
     let mut columns = Vec::new();
     for (name, system, error) in runs {
-        let errors = SHEAR_CELLS
-            .iter()
-            .map(|n| error(system, *n))
-            .collect::<Result<Vec<_>, _>>()?;
-        let style = if name.ends_with("f64") {
-            Style::LinePoints
-        } else {
-            Style::Points
-        };
+        let errors =
+            SHEAR_CELLS.iter().map(|n| error(system, *n)).collect::<Result<Vec<_>, _>>()?;
+        let style = if name.ends_with("f64") { Style::LinePoints } else { Style::Points };
         plot = plot.series(name, &spacings, &errors, style);
         columns.push(errors);
     }
-    let reference: Vec<f64> = spacings
-        .iter()
-        .map(|h| columns[0][4] * (h / spacings[4]).powi(6))
-        .collect();
+    let reference: Vec<f64> =
+        spacings.iter().map(|h| columns[0][4] * (h / spacings[4]).powi(6)).collect();
     plot = plot.series("sixth power", &spacings, &reference, Style::Dashed);
     for (i, n) in SHEAR_CELLS.iter().enumerate() {
         let order = if i == 0 {
@@ -94,10 +82,7 @@ fn shear(folder: &Path) -> Result<(), Failure> {
             format!("{:.2}", errors.ln() / (spacings[i - 1] / spacings[i]).ln())
         };
         let [a, b, c, d] = [0, 1, 2, 3].map(|run| columns[run][i]);
-        writeln!(
-            table,
-            "| {n} | {a:.3e} | {order} | {b:.3e} | {c:.3e} | {d:.3e} |"
-        )?;
+        writeln!(table, "| {n} | {a:.3e} | {order} | {b:.3e} | {c:.3e} | {d:.3e} |")?;
     }
     plot.save(folder.join("shear.png"))?;
     println!("{table}");
@@ -106,25 +91,16 @@ fn shear(folder: &Path) -> Result<(), Failure> {
 }
 
 /// The seven lines of the paper: the axes and the diagonals of the box.
-const LINES: [[isize; 3]; 7] = [
-    [1, 0, 0],
-    [0, 1, 0],
-    [0, 0, 1],
-    [1, 1, 1],
-    [1, 1, -1],
-    [1, -1, 1],
-    [1, -1, -1],
-];
+const LINES: [[isize; 3]; 7] =
+    [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 1], [1, 1, -1], [1, -1, 1], [1, -1, -1]];
 const EXPLOSION_CELLS: [usize; 2] = [64, 128];
 /// The paper varies the viscosity; Re is the largest velocity times the length 1 over it.
 const VISCOSITIES: [f64; 5] = [0.1, 0.05, 0.02, 0.01, 0.005];
 
 /// Returns relative standard deviations of the sums of density and speed along the lines.
 fn deviations(n: usize, nu: f64) -> Result<[f64; 2], Failure> {
-    let changes = [
-        Change::set(&format!("mesh.cells={n}")),
-        Change::set(&format!("params.nu={nu}")),
-    ];
+    let changes =
+        [Change::set(&format!("mesh.cells={n}")), Change::set(&format!("params.nu={nu}"))];
     let problem = problems::find("explosion")?.open(&changes)?;
     let mut simulation = problem.builder::<f32>().build()?;
     problem.initialize(&mut simulation)?;
@@ -168,21 +144,12 @@ fn explosion(folder: &Path) -> Result<(), Failure> {
         let mut all = Vec::new();
         for (nu, re) in VISCOSITIES.iter().zip(reynolds) {
             let found = deviations(n, *nu)?;
-            writeln!(
-                table,
-                "| {n}^3 | {re:.0} | {:.3e} | {:.3e} |",
-                found[0], found[1]
-            )?;
+            writeln!(table, "| {n}^3 | {re:.0} | {:.3e} | {:.3e} |", found[0], found[1])?;
             all.push(found);
         }
         for (i, name) in ["density", "speed"].into_iter().enumerate() {
             let values: Vec<f64> = all.iter().map(|d| d[i]).collect();
-            plot = plot.series(
-                format!("{name}, {n}^3"),
-                &reynolds,
-                &values,
-                Style::LinePoints,
-            );
+            plot = plot.series(format!("{name}, {n}^3"), &reynolds, &values, Style::LinePoints);
         }
     }
     plot.save(folder.join("explosion.png"))?;

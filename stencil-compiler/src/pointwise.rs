@@ -144,11 +144,8 @@ fn components(rank: Rank, dimension: usize) -> Vec<String> {
         Rank::Scalar => vec![String::new()],
         Rank::Vector => axes.iter().map(|axis| format!(".{axis}")).collect(),
         Rank::Tensor => {
-            let rows = axes
-                .iter()
-                .flat_map(|row| axes.iter().map(move |column| (row, column)));
-            rows.map(|(row, column)| format!(".{row}{column}"))
-                .collect()
+            let rows = axes.iter().flat_map(|row| axes.iter().map(move |column| (row, column)));
+            rows.map(|(row, column)| format!(".{row}{column}")).collect()
         }
     }
 }
@@ -158,9 +155,7 @@ fn places(model: &Model, arguments: usize) -> Vec<String> {
     let own = model.fields.iter().take(arguments);
     own.flat_map(|field| {
         let parts = components(field.rank, model.components);
-        parts
-            .into_iter()
-            .map(|part| field.name.clone() + &part.replace('.', "_"))
+        parts.into_iter().map(|part| field.name.clone() + &part.replace('.', "_"))
     })
     .collect()
 }
@@ -168,11 +163,7 @@ fn places(model: &Model, arguments: usize) -> Vec<String> {
 /// The values of an algorithm that looks at no neighbour, as one expression over its states by their places; `None` if
 /// it looks further, or at parameters, lengths or times.
 fn inlined(algorithm: &Algorithm, places: &[String]) -> Option<Expr<usize>> {
-    let mut all = Inlined {
-        builder: Builder::new(),
-        uniforms: Vec::new(),
-        values: Vec::new(),
-    };
+    let mut all = Inlined { builder: Builder::new(), uniforms: Vec::new(), values: Vec::new() };
     for uniform in &algorithm.uniforms {
         let value = all.uniform(&uniform.value)?;
         all.uniforms.push(value);
@@ -190,9 +181,7 @@ fn inlined(algorithm: &Algorithm, places: &[String]) -> Option<Expr<usize>> {
         all.values.push(value);
     }
     let updates = algorithm.substeps.first()?.updates.iter();
-    let results = updates
-        .map(|(_, value)| all.values[value.0 as usize])
-        .collect::<Option<_>>();
+    let results = updates.map(|(_, value)| all.values[value.0 as usize]).collect::<Option<_>>();
     Some(all.builder.into_expr(results?))
 }
 
@@ -320,21 +309,11 @@ mod tests {
     fn epsilon_is_that_of_the_precision_of_the_arguments() {
         for (text, times) in [
             ("fn small(a: scalar) -> scalar { a*epsilon }", 3.0),
-            (
-                "fn small(a: scalar) -> scalar { 2*epsilon + epsilon*a/3 }",
-                3.0,
-            ),
-            (
-                "fn small(a: scalar) -> scalar { if a < epsilon { a } else { -epsilon } }",
-                -1.0,
-            ),
+            ("fn small(a: scalar) -> scalar { 2*epsilon + epsilon*a/3 }", 3.0),
+            ("fn small(a: scalar) -> scalar { if a < epsilon { a } else { -epsilon } }", -1.0),
         ] {
             assert_eq!(value::<f64>(text, &[3.0]), times * f64::EPSILON, "{text}");
-            assert_eq!(
-                value::<f32>(text, &[3.0]),
-                times * f64::from(f32::EPSILON),
-                "{text}"
-            );
+            assert_eq!(value::<f32>(text, &[3.0]), times * f64::from(f32::EPSILON), "{text}");
         }
     }
 }

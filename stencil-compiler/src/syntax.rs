@@ -107,10 +107,7 @@ impl Lexer {
 
     /// An error at the next token.
     pub fn error<T>(&self, message: impl Into<String>) -> Result<T> {
-        Err(TextError {
-            line: self.tokens[self.at].1,
-            message: message.into(),
-        })
+        Err(TextError { line: self.tokens[self.at].1, message: message.into() })
     }
 
     /// Is the next token this punctuation?
@@ -242,9 +239,7 @@ fn number_goes_on(chars: &[char], start: usize, i: usize) -> bool {
     c.is_ascii_digit()
         || c == '.'
         || (matches!(c, 'e' | 'E')
-            && chars[start..i]
-                .iter()
-                .all(|c| c.is_ascii_digit() || *c == '.'))
+            && chars[start..i].iter().all(|c| c.is_ascii_digit() || *c == '.'))
         || (c == '-' && matches!(chars[i - 1], 'e' | 'E'))
 }
 
@@ -254,29 +249,17 @@ fn quoted(chars: &[char], mut i: usize, line: usize) -> Result<(String, usize)> 
         match chars[i] {
             '"' => return Ok((value, i + 1)),
             '\\' if i + 1 < chars.len() => {
-                value.push(if chars[i + 1] == 'n' {
-                    '\n'
-                } else {
-                    chars[i + 1]
-                });
+                value.push(if chars[i + 1] == 'n' { '\n' } else { chars[i + 1] });
                 i += 1;
             }
             c => value.push(c),
         }
         i += 1;
     }
-    Err(TextError {
-        line,
-        message: "a string is not closed".into(),
-    })
+    Err(TextError { line, message: "a string is not closed".into() })
 }
 
 /// A string between double quotes, as [`Lexer`] reads it back.
 pub fn quote(text: &str) -> String {
-    format!(
-        "\"{}\"",
-        text.replace('\\', "\\\\")
-            .replace('"', "\\\"")
-            .replace('\n', "\\n")
-    )
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
 }

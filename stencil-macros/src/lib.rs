@@ -131,11 +131,7 @@ impl Head {
 
 fn expand(head: &Head) -> Result<TokenStream, Diagnostics> {
     let is_generic = dimensions_of(head.rest.clone()) == Some(Dimensions::Any);
-    let choices = if is_generic {
-        vec![Some(1), Some(2), Some(3)]
-    } else {
-        vec![None]
-    };
+    let choices = if is_generic { vec![Some(1), Some(2), Some(3)] } else { vec![None] };
     let mut text = String::new();
     for dimension in choices {
         let model = parse_tokens_in(head.rest.clone(), dimension)?;
@@ -181,11 +177,7 @@ fn implementation(
         items = program(&compiled.kernels).map_err(|e| bug(&e))?;
         kernels = "::core::option::Option::Some(&KERNELS)";
     }
-    let argument = if is_generic {
-        format!("<{}>", model.dimension)
-    } else {
-        String::new()
-    };
+    let argument = if is_generic { format!("<{}>", model.dimension) } else { String::new() };
     Ok(format!(
         "#[allow(clippy::all, clippy::pedantic, missing_docs, unreachable_pub, dead_code, reason = \"generated\")]\nconst _: () = {{\n\
         {items}\nimpl ::stencil_runtime::System for super_name{argument} {{\n\

@@ -32,12 +32,9 @@ impl Linked {
         let mut rest = &trees[..];
         loop {
             match rest {
-                [
-                    TokenTree::Ident(word),
-                    TokenTree::Group(path),
-                    TokenTree::Group(body),
-                    ..,
-                ] if word == "linked" => {
+                [TokenTree::Ident(word), TokenTree::Group(path), TokenTree::Group(body), ..]
+                    if word == "linked" =>
+                {
                     linked.groups.extend(rest[..3].iter().cloned());
                     linked.add(&path.stream(), body.stream());
                     rest = &rest[3..];
@@ -59,16 +56,9 @@ impl Linked {
 
     /// Adds functions, each of them once. Their places are in another file: errors in them point at the path.
     fn add(&mut self, path: &TokenStream, functions: TokenStream) {
-        let span = path
-            .clone()
-            .into_iter()
-            .next()
-            .map_or_else(Span::call_site, |t| t.span());
+        let span = path.clone().into_iter().next().map_or_else(Span::call_site, |t| t.span());
         let is_end = |tree: &TokenTree| matches!(tree, TokenTree::Group(g) if g.delimiter() == Delimiter::Brace);
-        let trees: Vec<TokenTree> = functions
-            .into_iter()
-            .map(|tree| placed(tree, span))
-            .collect();
+        let trees: Vec<TokenTree> = functions.into_iter().map(|tree| placed(tree, span)).collect();
         let mut all: Vec<Vec<TokenTree>> =
             trees.split_inclusive(is_end).map(<[_]>::to_vec).collect();
         // Functions that it calls are before it.

@@ -63,26 +63,15 @@ impl Item {
 fn compiled(item: &Item, functions: TokenStream) -> Result<TokenStream, Diagnostics> {
     let function = pointwise::pointwise(functions.clone())?;
     let text = emit::pointwise(&function).map_err(|e| {
-        Diagnostic::new(
-            stencil_compiler::diag::Code::BadName,
-            Default::default(),
-            e.to_string(),
-        )
+        Diagnostic::new(stencil_compiler::diag::Code::BadName, Default::default(), e.to_string())
     })?;
     let body: TokenStream = text.parse().map_err(|e: proc_macro2::LexError| bug(&e))?;
-    let Item {
-        attributes,
-        visibility,
-        ..
-    } = item;
+    let Item { attributes, visibility, .. } = item;
     let export = item.is_exported().then(|| quote! { #[macro_export] });
     let name = Ident::new(&function.name, Span::call_site());
     // Macros of other crates share one namespace.
     let unique = fnv1a(format!("{functions} {:?}", Span::call_site().start()).as_bytes());
-    let hidden = Ident::new(
-        &format!("__pointwise_{name}_{unique:016x}"),
-        Span::call_site(),
-    );
+    let hidden = Ident::new(&format!("__pointwise_{name}_{unique:016x}"), Span::call_site());
     Ok(quote! {
         #attributes
         #[allow(clippy::all, clippy::pedantic, unused_variables, reason = "generated")]

@@ -45,9 +45,7 @@ fn error_at(tokens: &[Span], span: diag::Span, text: &str) -> TokenStream {
     let mut braces = Group::new(Delimiter::Brace, TokenTree::from(literal).into());
     braces.set_span(last);
     let name = Ident::new("compile_error", first);
-    [TokenTree::from(name), bang.into(), braces.into()]
-        .into_iter()
-        .collect()
+    [TokenTree::from(name), bang.into(), braces.into()].into_iter().collect()
 }
 
 /// Returns the first and the last token inside of a span; the macro's call site if there is none.
@@ -102,10 +100,8 @@ mod tests {
     #[test]
     fn an_error_spans_from_its_first_to_its_last_token() {
         let input = tokens("a = grad(u)\n + v;");
-        let span = diag::Span {
-            start: Place { line: 1, column: 4 },
-            end: Place { line: 2, column: 4 },
-        };
+        let span =
+            diag::Span { start: Place { line: 1, column: 4 }, end: Place { line: 2, column: 4 } };
         let diagnostic = Diagnostic::new(Code::RankMismatch, span, "no \"fit\"").help("way out");
         let out = compile_errors(&input, &diagnostic.into());
         let trees: Vec<TokenTree> = out.into_iter().collect();
@@ -121,15 +117,11 @@ mod tests {
     fn a_note_with_a_place_is_an_error_of_its_own() {
         let input = tokens("a b");
         let place = |column| Place { line: 1, column };
-        let span = diag::Span {
-            start: place(2),
-            end: place(3),
-        };
+        let span = diag::Span { start: place(2), end: place(3) };
         let diagnostic = Diagnostic::new(Code::DuplicateName, diag::Span::default(), "twice")
             .note_at(span, "here");
-        let trees: Vec<TokenTree> = compile_errors(&input, &diagnostic.into())
-            .into_iter()
-            .collect();
+        let trees: Vec<TokenTree> =
+            compile_errors(&input, &diagnostic.into()).into_iter().collect();
         assert_eq!(trees.len(), 6);
         assert_eq!(diag::Span::of(trees[3].span()), span);
         assert!(trees[5].to_string().contains("[P0103 related] here"));

@@ -27,9 +27,8 @@ fn programs() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/ui");
     let entries = fs::read_dir(&folder).expect("the folder is there");
     let paths = entries.map(|entry| entry.expect("an entry").path());
-    let mut programs: Vec<PathBuf> = paths
-        .filter(|path| path.extension().is_some_and(|e| e == "rs"))
-        .collect();
+    let mut programs: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|e| e == "rs")).collect();
     programs.sort();
     programs
 }

@@ -93,17 +93,11 @@ pub fn settings(problem: &Problem) -> String {
     for line in problem.boundary_lines() {
         let _ = writeln!(page, "  {line}");
     }
-    let params = problem
-        .params
-        .iter()
-        .map(|(name, v)| format!("{name} = {v}"));
+    let params = problem.params.iter().map(|(name, v)| format!("{name} = {v}"));
     row(&mut page, "  params", &params.collect::<Vec<_>>());
     let dt = step(problem.time.dt);
     let end = problem.time.end.map(|end| format!(", until t = {end}"));
-    let steps = problem
-        .time
-        .steps
-        .map(|n| format!(", at most {}", counted(n, "step")));
+    let steps = problem.time.steps.map(|n| format!(", at most {}", counted(n, "step")));
     let (end, steps) = (end.unwrap_or_default(), steps.unwrap_or_default());
     let _ = writeln!(page, "  {dt}{end}{steps}");
     let _ = writeln!(page, "  files go to {}", problem.output.dir.display());

@@ -47,11 +47,8 @@ pub fn page(again: bool) -> String {
 
 fn describe(card: &Card) -> String {
     let (major, minor) = card.capability;
-    let remark = if card.is_supported() {
-        ""
-    } else {
-        "; too old for the generated code, which needs 8.0"
-    };
+    let remark =
+        if card.is_supported() { "" } else { "; too old for the generated code, which needs 8.0" };
     format!(
         "card {}      {}: compute capability {major}.{minor}{remark}, {} multiprocessors, {:.1} GB, \
          {} KiB of shared memory a block\n            driver for CUDA {}.{}\n",
@@ -124,11 +121,7 @@ mod tests {
                 fill: 7.96e-6,
             },
             rates: MODELS[0].rates,
-            doubts: vec![Doubt {
-                what: "the clock, Hz",
-                measured: 1e8,
-                expected: 1.98e9,
-            }],
+            doubts: vec![Doubt { what: "the clock, Hz", measured: 1e8, expected: 1.98e9 }],
         };
         let text = numbers(&calibration, "  ");
         for words in [

@@ -16,9 +16,7 @@ pub fn run<T: Number>(system: &SystemDef, cells: [usize; 3]) -> Builder<T> {
 
 /// Sets up a run on so many cells, of which nothing says how long its steps are.
 pub fn without_steps<T: Number>(system: &SystemDef, cells: [usize; 3]) -> Builder<T> {
-    let mut builder = Simulation::<T>::builder(system)
-        .cells(cells)
-        .unchecked_step(true);
+    let mut builder = Simulation::<T>::builder(system).cells(cells).unchecked_step(true);
     let params = system.algorithm().params.iter();
     for param in params.filter(|p| p.default.is_none()) {
         builder = builder.param(param.name.as_str(), 1.0);

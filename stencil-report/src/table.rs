@@ -17,15 +17,8 @@ impl Table {
     /// A table with this head; a title that ends in `#` stands over numbers.
     pub(crate) fn new(indent: usize, head: &[&str]) -> Self {
         let numbers = head.iter().map(|title| title.ends_with('#')).collect();
-        let titles = head
-            .iter()
-            .map(|title| title.trim_end_matches('#').to_string())
-            .collect();
-        Table {
-            indent,
-            numbers,
-            rows: vec![titles],
-        }
+        let titles = head.iter().map(|title| title.trim_end_matches('#').to_string()).collect();
+        Table { indent, numbers, rows: vec![titles] }
     }
 
     /// Adds a row.
@@ -106,10 +99,7 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
 pub(crate) fn paragraph(first: &str, text: &str) -> String {
     let indent = first.chars().count();
     let lines = wrap(text, WIDTH.saturating_sub(indent).max(20));
-    format!(
-        "{first}{}\n",
-        lines.join(&format!("\n{}", " ".repeat(indent)))
-    )
+    format!("{first}{}\n", lines.join(&format!("\n{}", " ".repeat(indent))))
 }
 
 /// An expression as a paragraph, broken between terms rather than inside of brackets.
@@ -126,18 +116,10 @@ pub(crate) fn equation(first: &str, text: &str) -> String {
             if c == ' ' && depth > 0 { GLUE } else { c }
         })
         .collect();
-    let glued = paragraph(
-        first,
-        &glued
-            .replace(" * ", "\u{a0}*\u{a0}")
-            .replace(" / ", "\u{a0}/\u{a0}"),
-    );
+    let glued =
+        paragraph(first, &glued.replace(" * ", "\u{a0}*\u{a0}").replace(" / ", "\u{a0}/\u{a0}"));
     let fits = glued.lines().all(|line| line.chars().count() <= WIDTH);
-    if fits {
-        glued.replace(GLUE, " ")
-    } else {
-        paragraph(first, text)
-    }
+    if fits { glued.replace(GLUE, " ") } else { paragraph(first, text) }
 }
 
 /// A space at which no line ends.
@@ -165,9 +147,10 @@ mod tests {
         let term = "dot(u, grad(u))";
         let text = [term; 8].join(" + ");
         let page = equation("  ddt(u) = ", &text);
-        assert!(page.lines().all(
-            |line| line.matches('(').count() == line.matches(')').count() && line.len() <= WIDTH
-        ));
+        assert!(
+            page.lines().all(|line| line.matches('(').count() == line.matches(')').count()
+                && line.len() <= WIDTH)
+        );
         let long = format!("f({})", [term; 9].join(" + "));
         assert!(equation("", &long).lines().all(|line| line.len() <= WIDTH));
     }

@@ -111,11 +111,7 @@ pub fn peak<T: Number>(threads: usize) -> Peak {
     };
     let (threads, best) = best_of(threads, |_| move || run(instructions));
     let flops = best.work.iter().sum::<f64>();
-    Peak {
-        gflops: flops / best.seconds / 1e9,
-        instructions,
-        threads,
-    }
+    Peak { gflops: flops / best.seconds / 1e9, instructions, threads }
 }
 
 /// Performs multiply-adds and returns the number of operations.
@@ -176,12 +172,7 @@ pub fn stream(threads: usize) -> Stream {
         }
     });
     let rate = |best: Best| best.work.iter().sum::<f64>() / best.seconds / 1e9;
-    Stream {
-        copy_gb_s: rate(copy),
-        triad_gb_s: rate(triad),
-        array_bytes: share * threads,
-        threads,
-    }
+    Stream { copy_gb_s: rate(copy), triad_gb_s: rate(triad), array_bytes: share * threads, threads }
 }
 
 /// Times single steps of a simulation, after one that is not timed.
@@ -228,10 +219,7 @@ fn best_of<W: FnMut() -> f64>(
     threads: usize,
     prepare: impl Fn(usize) -> W + Sync,
 ) -> (usize, Best) {
-    let threads = threads.clamp(
-        1,
-        thread::available_parallelism().map_or(1, |n| 4 * n.get()),
-    );
+    let threads = threads.clamp(1, thread::available_parallelism().map_or(1, |n| 4 * n.get()));
     let (barrier, zero) = (Barrier::new(threads), Instant::now());
     let measure = |thread: usize| {
         let mut work = prepare(thread);
@@ -246,9 +234,7 @@ fn best_of<W: FnMut() -> f64>(
         repetitions.collect::<Vec<_>>()
     };
     let all: Vec<Vec<(Duration, Duration, f64)>> = thread::scope(|scope| {
-        let others: Vec<_> = (1..threads)
-            .map(|i| scope.spawn(move || measure(i)))
-            .collect();
+        let others: Vec<_> = (1..threads).map(|i| scope.spawn(move || measure(i))).collect();
         let own = measure(0);
         let others = others.into_iter().filter_map(|thread| thread.join().ok());
         std::iter::once(own).chain(others).collect()

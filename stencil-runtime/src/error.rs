@@ -348,10 +348,7 @@ pub struct NotFinite {
 fn made(unseen: u64, (substep, step, t): (usize, u64, f64), equation: &str) -> String {
     let before = match unseen {
         0 => {
-            return format!(
-                "substep {substep} of step {step} (t = {}), by {equation}",
-                told(t)
-            );
+            return format!("substep {substep} of step {step} (t = {}), by {equation}", told(t));
         }
         1 => "the step before".to_string(),
         steps => format!("one of the {steps} steps before"),
@@ -410,13 +407,7 @@ impl Error {
         let known: Vec<String> = known.map(str::to_string).collect();
         let nearest = stencil_compiler::diag::nearest(name, known.iter().map(String::as_str))
             .map(str::to_string);
-        Error::Unknown {
-            system: system.to_string(),
-            kind,
-            name: name.to_string(),
-            nearest,
-            known,
-        }
+        Error::Unknown { system: system.to_string(), kind, name: name.to_string(), nearest, known }
     }
 }
 

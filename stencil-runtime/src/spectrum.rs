@@ -107,9 +107,7 @@ pub fn kinetic_energy(
             *sum += part;
         }
     }
-    let k = (0..energy.len())
-        .map(|s| s as f64 * (TAU / longest(cells, spacing)))
-        .collect();
+    let k = (0..energy.len()).map(|s| s as f64 * (TAU / longest(cells, spacing))).collect();
     Ok(Spectrum { k, energy })
 }
 
@@ -146,11 +144,7 @@ fn check(velocity: &[ArrayView3<'_, f64>], spacing: [f64; 3]) -> Result<[usize; 
     for (component, values) in velocity.iter().enumerate() {
         let found = shape(values);
         if found != expected {
-            return Err(SpectrumError::Shape {
-                component,
-                expected,
-                found,
-            });
+            return Err(SpectrumError::Shape { component, expected, found });
         }
         let bad = values.indexed_iter().find(|(_, v)| !v.is_finite());
         if let Some(((z, y, x), _)) = bad {
@@ -244,10 +238,7 @@ impl Spectrum {
     /// If the file cannot be read or has no such columns.
     pub fn read_csv(path: impl AsRef<Path>) -> Result<Self, CsvError> {
         let table = Table::read(path)?;
-        Ok(Spectrum {
-            k: table.column("k")?.to_vec(),
-            energy: table.column("energy")?.to_vec(),
-        })
+        Ok(Spectrum { k: table.column("k")?.to_vec(), energy: table.column("energy")?.to_vec() })
     }
 
     /// Returns a curve on logarithmic axes, with a dashed line of the slope `guide` above it if one is given, such as
@@ -264,23 +255,15 @@ impl Spectrum {
     /// # Ok::<(), stencil_runtime::plot::PlotError>(())
     /// ```
     pub fn plot(&self, guide: Option<f64>) -> LinePlot {
-        let points: Vec<(f64, f64)> = self
-            .k
-            .iter()
-            .copied()
-            .zip(self.energy.iter().copied())
-            .collect();
+        let points: Vec<(f64, f64)> =
+            self.k.iter().copied().zip(self.energy.iter().copied()).collect();
         let shown = points.iter().filter(|(k, e)| *k > 0.0 && *e > 0.0);
         let highest = shown.clone().map(|(_, e)| *e).fold(0.0, f64::max);
-        let shown: Vec<(f64, f64)> = shown
-            .filter(|(_, e)| *e >= SHOWN * highest)
-            .copied()
-            .collect();
+        let shown: Vec<(f64, f64)> =
+            shown.filter(|(_, e)| *e >= SHOWN * highest).copied().collect();
         let (k, energy): (Vec<f64>, Vec<f64>) = shown.iter().copied().unzip();
-        let mut plot = LinePlot::new()
-            .labels("wavenumber k", "kinetic energy in a shell")
-            .log_x()
-            .log_y();
+        let mut plot =
+            LinePlot::new().labels("wavenumber k", "kinetic energy in a shell").log_x().log_y();
         let name = if guide.is_some() { "energy" } else { "" };
         plot = plot.series(name, &k, &energy, Style::LinePoints);
         if let Some((slope, ends)) =
@@ -297,11 +280,8 @@ impl Spectrum {
 fn guide_line(shown: &[(f64, f64)], slope: f64) -> Option<[(f64, f64); 2]> {
     let (first, last) = (shown.first()?.0, shown.last()?.0);
     let to = (10.0 * first).min(last);
-    let level = shown
-        .iter()
-        .filter(|(k, _)| *k <= to)
-        .map(|(k, e)| e / k.powf(slope))
-        .fold(0.0, f64::max);
+    let level =
+        shown.iter().filter(|(k, _)| *k <= to).map(|(k, e)| e / k.powf(slope)).fold(0.0, f64::max);
     let at = |k: f64| (k, 2.0 * level * k.powf(slope));
     (first < to && level.is_finite()).then(|| [at(first), at(to)])
 }

@@ -120,10 +120,7 @@ impl SystemDef {
     /// Only if the macro and the runtime do not belong together.
     pub fn new(definition: &Definition) -> Result<Self, Error> {
         let bug = |what: &str, error: &dyn std::fmt::Display| {
-            Error::Bug(format!(
-                "the {what} of {} does not read: {error}",
-                definition.name
-            ))
+            Error::Bug(format!("the {what} of {} does not read: {error}", definition.name))
         };
         let model = model::parse::parse_str(definition.model).map_err(|e| bug("model", &e))?;
         // Its places are in the printed text; the algorithm has the places in the declaration.
@@ -270,10 +267,8 @@ impl SystemDef {
     /// See [`from_file`](Self::from_file); if the system is declared in another number.
     pub fn from_file_in(path: impl AsRef<Path>, dimension: Option<usize>) -> Result<Self, Error> {
         let path = path.as_ref();
-        let text = read_text(path).map_err(|source| Error::Read {
-            path: path.to_path_buf(),
-            source,
-        })?;
+        let text =
+            read_text(path).map_err(|source| Error::Read { path: path.to_path_buf(), source })?;
         Self::from_text_in(&path.display().to_string(), &text, dimension)
     }
 
@@ -363,9 +358,7 @@ impl SystemDef {
         let rate = format!("ddt_{}", component.name);
         let algorithm = self.algorithm();
         // If axes are swept one after the other, the first of its rates.
-        let function = algorithm
-            .find(&rate)
-            .or_else(|| algorithm.find(&format!("{rate}_x")));
+        let function = algorithm.find(&rate).or_else(|| algorithm.find(&format!("{rate}_x")));
         let place = match function {
             Some(id) if !equation.span.is_known() => self.algorithm().function(id).span,
             _ => equation.span,
@@ -387,8 +380,7 @@ impl SystemDef {
             .map(|l| format!("{} = {}", l.name, model::text::expression(model, &l.value)));
         let rates = model.equations.iter();
         let rates = rates.flat_map(|equation| model::text::rates(model, equation));
-        lets.chain(rates.map(|(left, right)| left + &right))
-            .collect()
+        lets.chain(rates.map(|(left, right)| left + &right)).collect()
     }
 }
 

@@ -23,9 +23,7 @@ fn main() -> io::Result<()> {
 /// Returns a system with one substep, but all substeps for every fifth: they are compiled by the same rules, and
 /// compiling takes most of the time.
 fn stepped(system: String, seed: u64) -> String {
-    let time = system
-        .rfind("time: ")
-        .filter(|_| !(seed / 2).is_multiple_of(5));
+    let time = system.rfind("time: ").filter(|_| !(seed / 2).is_multiple_of(5));
     match time {
         Some(at) => {
             let end = system[at..].find(';').map_or(system.len(), |end| at + end);

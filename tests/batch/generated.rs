@@ -60,10 +60,7 @@ fn all_agree<T: Number>() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    assert!(
-        100 * compared >= 95 * SYSTEMS.len(),
-        "the values of {compared} systems are finite"
-    );
+    assert!(100 * compared >= 95 * SYSTEMS.len(), "the values of {compared} systems are finite");
 }
 
 #[test]

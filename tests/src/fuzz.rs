@@ -160,9 +160,7 @@ pub fn npz(bytes: &[u8]) {
 const LONGEST: usize = 1 << 14;
 
 fn text(bytes: &[u8]) -> Option<&str> {
-    std::str::from_utf8(bytes)
-        .ok()
-        .filter(|text| text.len() <= LONGEST)
+    std::str::from_utf8(bytes).ok().filter(|text| text.len() <= LONGEST)
 }
 
 /// Checks that a value that a text gives is printed as a text that gives it.

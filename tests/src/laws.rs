@@ -21,9 +21,7 @@ pub fn random(seed: u64, few: bool) -> String {
     for name in names {
         let other = names[pick(names.len())];
         let with = |text: &str| rename(&rename(text, "q", name), "p", other);
-        let flux: Vec<String> = (0..dimension)
-            .map(|_| with(FLUXES[pick(FLUXES.len())]))
-            .collect();
+        let flux: Vec<String> = (0..dimension).map(|_| with(FLUXES[pick(FLUXES.len())])).collect();
         let rest = with(RESTS[pick(RESTS.len())]);
         let _ = writeln!(text, "    flux {name} -> [{}];", flux.join(", "));
         let _ = writeln!(text, "    ddt({name}) = {rest};");
@@ -41,11 +39,7 @@ pub fn random(seed: u64, few: bool) -> String {
     ];
     let others = ["ppm", "weno5", "weno_z", "plm<limiter = van_albada>"];
     let solvers = ["rusanov", "hll", "hlle", "force", "musta<stages = 2>"];
-    let reconstruct = match pick(if few {
-        own.len()
-    } else {
-        own.len() + others.len()
-    }) {
+    let reconstruct = match pick(if few { own.len() } else { own.len() + others.len() }) {
         at if at < own.len() => own[at],
         at => others[at - own.len()],
     };
@@ -70,10 +64,4 @@ const FLUXES: [&str; 8] = [
 ];
 
 /// Other terms of its rate.
-const RESTS: [&str; 5] = [
-    "0",
-    "0.1*lap(q)",
-    "f - b*q",
-    "(q - p)^2*f",
-    "a*f*p/(1 + q^2)",
-];
+const RESTS: [&str; 5] = ["0", "0.1*lap(q)", "f - b*q", "(q - p)^2*f", "a*f*p/(1 + q^2)"];

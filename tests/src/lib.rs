@@ -164,18 +164,8 @@ pub struct Case {
 impl Case {
     /// Makes the default case of an algorithm on these cells: unequal spacings, default parameters.
     pub fn new(algorithm: &Algorithm, cells: [usize; 3]) -> Self {
-        let params = algorithm
-            .params
-            .iter()
-            .map(|p| p.default.unwrap_or(0.5))
-            .collect();
-        Case {
-            cells,
-            params,
-            spacing: [0.31, 0.27, 0.35],
-            dt: 0.02,
-            means: Vec::new(),
-        }
+        let params = algorithm.params.iter().map(|p| p.default.unwrap_or(0.5)).collect();
+        Case { cells, params, spacing: [0.31, 0.27, 0.35], dt: 0.02, means: Vec::new() }
     }
 
     /// Returns the case with another time step.
@@ -193,11 +183,8 @@ impl Case {
         for z in 0..nz {
             for y in 0..ny {
                 for x in 0..nx {
-                    let (x, y, z) = (
-                        x as f64 / nx as f64,
-                        y as f64 / ny as f64,
-                        z as f64 / nz as f64,
-                    );
+                    let (x, y, z) =
+                        (x as f64 / nx as f64, y as f64 / ny as f64, z as f64 / nz as f64);
                     let value =
                         0.1 * (tau * (x + 0.3 * c)).sin() * (tau * (2.0 * y - 0.1 * c)).cos()
                             + 0.05 * (tau * (z + x + 0.7 * c)).cos()
@@ -243,10 +230,7 @@ pub fn oracle<T: Real>(algorithm: &Algorithm, case: &Case, steps: usize) -> Vec<
     for _ in 0..steps {
         oracle.step();
     }
-    algorithm
-        .states_of(Role::Field)
-        .map(|(state, _)| oracle.get(state))
-        .collect()
+    algorithm.states_of(Role::Field).map(|(state, _)| oracle.get(state)).collect()
 }
 
 fn each(cells: [usize; 3], mut f: impl FnMut([i64; 3])) {
@@ -272,14 +256,7 @@ pub fn interpreted<T: Real>(
     seed: u64,
     shadow: Shadow,
 ) -> Result<Vec<Vec<T>>, Fault> {
-    interpreted_on(
-        Layout::ONE,
-        algorithm,
-        compiled,
-        case,
-        steps,
-        (seed, shadow),
-    )
+    interpreted_on(Layout::ONE, algorithm, compiled, case, steps, (seed, shadow))
 }
 
 /// Does the same on a mesh in patches.
@@ -296,26 +273,18 @@ pub fn interpreted_on<T: Real>(
 ) -> Result<Vec<Vec<T>>, Fault> {
     let mut machine = Machine::<T>::new(algorithm, compiled, case, layout, seed, shadow);
     let at_once = compiled.plan.time_steps;
-    assert!(
-        steps.is_multiple_of(at_once),
-        "{steps} steps, {at_once} at once"
-    );
+    assert!(steps.is_multiple_of(at_once), "{steps} steps, {at_once} at once");
     for _ in 0..steps / at_once {
         machine.step()?;
     }
-    Ok(algorithm
-        .states_of(Role::Field)
-        .map(|(_, state)| machine.get(&state.name))
-        .collect())
+    Ok(algorithm.states_of(Role::Field).map(|(_, state)| machine.get(&state.name)).collect())
 }
 
 /// Returns the number of values whose bits differ, NaNs alike.
 pub fn differing<T: Real>(a: &[Vec<T>], b: &[Vec<T>]) -> usize {
     assert_eq!(a.len(), b.len());
     let pairs = a.iter().flatten().zip(b.iter().flatten());
-    pairs
-        .filter(|(a, b)| a.canonical_bits() != b.canonical_bits())
-        .count()
+    pairs.filter(|(a, b)| a.canonical_bits() != b.canonical_bits()).count()
 }
 
 /// Returns the fields after some steps of the row engine, everything recomputed, with plain padded arrays.

@@ -68,10 +68,7 @@ impl<'a, T: Real> Machine<'a, T> {
             memory.fill(&state.name, halo.unwrap_or_default());
         }
         for (_, state) in algorithm.states_of(Role::Count) {
-            memory.set(
-                &state.name,
-                &vec![T::from_f64(0.0); case.cells.iter().product()],
-            );
+            memory.set(&state.name, &vec![T::from_f64(0.0); case.cells.iter().product()]);
         }
         let steps = match layout.devices {
             1 => plan.steps.clone(),
@@ -105,11 +102,7 @@ impl<'a, T: Real> Machine<'a, T> {
                     let home = home(&self.compiled.plan, name);
                     self.memory.fill_own(&home, *depth);
                 }),
-                Step::Exchange {
-                    phase,
-                    buffers,
-                    depth,
-                } => buffers.iter().for_each(|name| {
+                Step::Exchange { phase, buffers, depth } => buffers.iter().for_each(|name| {
                     let home = home(&self.compiled.plan, name);
                     if *phase == Phase::Post {
                         let messages = self.memory.post(&home, *depth);
@@ -153,10 +146,7 @@ impl<'a, T: Real> Machine<'a, T> {
             let apart = |pair: &[usize]| pair[1] as i64 - pair[0] as i64;
             let all: BTreeSet<i64> = before.windows(2).map(apart).collect();
             let name = &kernel.name;
-            assert!(
-                all.len() < 2 && !all.contains(&0),
-                "{name}: a box of arrays at {before:?}"
-            );
+            assert!(all.len() < 2 && !all.contains(&0), "{name}: a box of arrays at {before:?}");
         }
     }
 
@@ -177,11 +167,7 @@ impl<'a, T: Real> Machine<'a, T> {
     /// Runs a kernel on a region of each patch.
     fn launch(&mut self, at: usize, region: Region) -> Result<(), Fault> {
         let kernel = &self.kernels[at];
-        let uniforms: Vec<T> = kernel
-            .uniforms
-            .iter()
-            .map(|name| self.uniforms[name])
-            .collect();
+        let uniforms: Vec<T> = kernel.uniforms.iter().map(|name| self.uniforms[name]).collect();
         self.check_series(kernel);
         let cells = self.memory.cells();
         for patch in self.memory.patches() {
@@ -192,10 +178,7 @@ impl<'a, T: Real> Machine<'a, T> {
             let mut buffers: Vec<GlobalArray<T>> =
                 kernel.buffers.iter().map(|b| take(&b.name)).collect();
             self.seed += 1;
-            let options = Options {
-                seed: self.seed,
-                shadow: self.shadow,
-            };
+            let options = Options { seed: self.seed, shadow: self.shadow };
             let Some(parts) = parts(kernel, cells, region, self.seed) else {
                 continue;
             };

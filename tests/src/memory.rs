@@ -19,10 +19,7 @@ pub struct Layout {
 
 impl Layout {
     /// One patch in one memory.
-    pub const ONE: Layout = Layout {
-        patches: [1; 3],
-        devices: 1,
-    };
+    pub const ONE: Layout = Layout { patches: [1; 3], devices: 1 };
 }
 
 /// A periodic mesh and the place of each of its cells.
@@ -58,8 +55,7 @@ impl Places {
     /// Returns the patches of a device.
     fn of_device(&self, device: usize) -> Vec<usize> {
         let all = 0..self.count();
-        all.filter(|patch| self.device_of(*patch) == device)
-            .collect()
+        all.filter(|patch| self.device_of(*patch) == device).collect()
     }
 
     /// Returns the first cell of a patch.
@@ -187,10 +183,7 @@ impl<T: Real> Memory<T> {
             assert_eq!(cells % patches, 0, "{cells} cells in {patches} patches");
             cells / patches
         });
-        let places = Places {
-            layout,
-            cells: of_patch.map(|n| n as i64),
-        };
+        let places = Places { layout, cells: of_patch.map(|n| n as i64) };
         let array = |(name, halo, apart): &Named| {
             let array = GlobalArray::with_cell_stride(of_patch, *halo, *apart);
             (name.clone(), array)
@@ -201,10 +194,7 @@ impl<T: Real> Memory<T> {
             places,
             patches: vec![arrays.clone(); places.of_device(number).len()],
         };
-        Memory {
-            places,
-            devices: (0..layout.devices).map(device).collect(),
-        }
+        Memory { places, devices: (0..layout.devices).map(device).collect() }
     }
 
     /// Returns the cells of a patch.
@@ -253,9 +243,7 @@ impl<T: Real> Memory<T> {
     /// Returns the messages with the values that devices need from each other now.
     pub(super) fn post(&self, name: &str, depth: [u32; 3]) -> Messages<T> {
         let all = 0..self.devices.len();
-        let pairs = all
-            .clone()
-            .flat_map(|from| all.clone().map(move |to| [from, to]));
+        let pairs = all.clone().flat_map(|from| all.clone().map(move |to| [from, to]));
         let pairs = pairs.filter(|[from, to]| from != to);
         let pack = |[from, to]: [usize; 2]| ([from, to], self.devices[from].pack(to, name, depth));
         pairs.map(pack).collect()

@@ -107,10 +107,7 @@ impl Writer {
             self.name(&name, vector);
             self.evolved.push((name, vector));
         }
-        let _ = writeln!(
-            self.text,
-            "    param a: real = 0.7;\n    param b: real = 0.3;"
-        );
+        let _ = writeln!(self.text, "    param a: real = 0.7;\n    param b: real = 0.3;");
         let bounded = self.nested < 2;
         if !bounded && self.chance(30) {
             let _ = writeln!(self.text, "    source f: scalar;");
@@ -133,11 +130,7 @@ impl Writer {
     }
 
     fn name(&mut self, name: &str, vector: bool) {
-        let list = if vector {
-            &mut self.vectors
-        } else {
-            &mut self.scalars
-        };
+        let list = if vector { &mut self.vectors } else { &mut self.scalars };
         list.push(name.to_string());
     }
 
@@ -146,11 +139,8 @@ impl Writer {
             let mut sum = String::new();
             for i in 0..1 + self.below(3) {
                 let factor = ["0.05", "-0.03", "0.02*a", "-0.04*b"][self.below(4)];
-                let term = if vector {
-                    self.vector(2, self.nested)
-                } else {
-                    self.scalar(3, self.nested)
-                };
+                let term =
+                    if vector { self.vector(2, self.nested) } else { self.scalar(3, self.nested) };
                 let plus = if i > 0 { " + " } else { "" };
                 let _ = write!(sum, "{plus}({factor}) * ({term})");
             }
@@ -170,11 +160,7 @@ impl Writer {
     }
 
     fn any(&mut self, vector: bool) -> Option<String> {
-        let count = if vector {
-            self.vectors.len()
-        } else {
-            self.scalars.len()
-        };
+        let count = if vector { self.vectors.len() } else { self.scalars.len() };
         let at = (count > 0).then(|| self.below(count))?;
         let list = if vector { &self.vectors } else { &self.scalars };
         list.get(at).cloned()
@@ -201,11 +187,7 @@ impl Writer {
     fn turned(&mut self, depth: usize, nested: usize) -> String {
         match nested > 0 && self.chance(50) {
             true => format!("curl({})", self.vector(depth, nested - 1)),
-            false => format!(
-                "cross({}, {})",
-                self.vector(depth, nested),
-                self.vector(0, 0)
-            ),
+            false => format!("cross({}, {})", self.vector(depth, nested), self.vector(0, 0)),
         }
     }
 
@@ -225,29 +207,13 @@ impl Writer {
     fn of_values(&mut self, kind: usize, d: usize, nested: usize) -> String {
         match kind {
             0 => format!("{} + {}", self.scalar(d, nested), self.scalar(d, nested)),
-            1 => format!(
-                "({}) * ({})",
-                self.scalar(d, nested),
-                self.scalar(d, nested)
-            ),
-            2 => format!(
-                "({}) - ({})",
-                self.scalar(d, nested),
-                self.scalar(d, nested)
-            ),
-            3 => format!(
-                "({}) / (2 + ({})^2)",
-                self.scalar(d, nested),
-                self.scalar(d, 0)
-            ),
+            1 => format!("({}) * ({})", self.scalar(d, nested), self.scalar(d, nested)),
+            2 => format!("({}) - ({})", self.scalar(d, nested), self.scalar(d, nested)),
+            3 => format!("({}) / (2 + ({})^2)", self.scalar(d, nested), self.scalar(d, 0)),
             4 => format!("sqrt(1 + ({})^2)", self.scalar(d, nested)),
             5 => {
                 let function = ["max", "min"][self.below(2)];
-                format!(
-                    "{function}({}, {})",
-                    self.scalar(d, nested),
-                    self.scalar(d, nested)
-                )
+                format!("{function}({}, {})", self.scalar(d, nested), self.scalar(d, nested))
             }
             6 => {
                 let relation = ["<", "<=", ">", ">=", "=="][self.below(5)];
@@ -261,21 +227,9 @@ impl Writer {
             }
             8 => format!("dot({}, {})", self.vector(d, nested), self.vector(0, 0)),
             9 => self.scalar_leaf(),
-            10 => format!(
-                "(({}) - ({}))^2",
-                self.scalar(d, nested),
-                self.scalar(d, nested)
-            ),
-            11 => format!(
-                "sqrt(({})^2 + ({})^2)",
-                self.scalar(d, nested),
-                self.scalar(d, nested)
-            ),
-            12 => format!(
-                "norm(({}) - ({}))",
-                self.vector(d, nested),
-                self.vector(d, nested)
-            ),
+            10 => format!("(({}) - ({}))^2", self.scalar(d, nested), self.scalar(d, nested)),
+            11 => format!("sqrt(({})^2 + ({})^2)", self.scalar(d, nested), self.scalar(d, nested)),
+            12 => format!("norm(({}) - ({}))", self.vector(d, nested), self.vector(d, nested)),
             _ => {
                 let (a, b) = (self.scalar(d, nested), self.scalar(d, 0));
                 [
@@ -305,11 +259,7 @@ impl Writer {
             }
             18 | 19 => format!("lap({})", self.scalar(d, nested - 1)),
             20 => format!("div({})", self.vector(d, nested - 1)),
-            _ => format!(
-                "upwind({}, {})",
-                self.vector(0, 0),
-                self.scalar(d, nested - 1)
-            ),
+            _ => format!("upwind({}, {})", self.vector(0, 0), self.scalar(d, nested - 1)),
         }
     }
 
@@ -319,8 +269,7 @@ impl Writer {
             1 => ["0.5", "1", "2*t", "b"][self.below(4)].into(),
             2 | 3 if !self.vectors.is_empty() => {
                 let letter = AXES[self.below(self.components)];
-                self.any(true)
-                    .map_or("b".into(), |v| format!("{v}.{letter}"))
+                self.any(true).map_or("b".into(), |v| format!("{v}.{letter}"))
             }
             _ => self.any(false).unwrap_or("b".into()),
         }
@@ -336,16 +285,8 @@ impl Writer {
             return self.turned(d, nested);
         }
         match self.below(if nested > 0 { 10 } else { 4 }) {
-            0 => format!(
-                "({}) * ({})",
-                self.scalar(d, nested),
-                self.vector(d, nested)
-            ),
-            1 => format!(
-                "({}) - ({})",
-                self.vector(d, nested),
-                self.vector(d, nested)
-            ),
+            0 => format!("({}) * ({})", self.scalar(d, nested), self.vector(d, nested)),
+            1 => format!("({}) - ({})", self.vector(d, nested), self.vector(d, nested)),
             2 => {
                 let (a, b) = (self.scalar(0, 0), self.scalar(0, 0));
                 let (then, otherwise) = (self.vector(d, nested), self.vector(0, 0));
@@ -354,11 +295,7 @@ impl Writer {
             3 => self.vector_leaf(),
             4 | 5 => format!("grad({})", self.scalar(d, nested - 1)),
             6 => format!("lap({})", self.vector(d, nested - 1)),
-            7 => format!(
-                "dot({}, grad({}))",
-                self.vector(0, 0),
-                self.vector(d, nested - 1)
-            ),
+            7 => format!("dot({}, grad({}))", self.vector(0, 0), self.vector(d, nested - 1)),
             8 if nested > 1 => format!("grad(div({}))", self.vector(d, nested - 2)),
             _ => {
                 let axis = self.axis();

@@ -36,12 +36,7 @@ impl<'a, T: Real> Reference<'a, T> {
         let fields = oracle::<T>(algorithm, &case, steps);
         let is_finite = fields.iter().flatten().all(|v| v.to_f64().is_finite());
         assert!(is_finite, "{} is unstable", algorithm.scheme);
-        Self {
-            algorithm,
-            case,
-            steps,
-            fields,
-        }
+        Self { algorithm, case, steps, fields }
     }
 
     /// Runs a schedule on a mesh whose axes are all wrapped if rows are whole copies.
@@ -70,14 +65,8 @@ impl<'a, T: Real> Reference<'a, T> {
         let about = || format!("{} {} {seed} {axes:?}\n{form}", algorithm.scheme, T::NAME);
         let compiled = compile(algorithm, schedule, &Target::new(T::BYTES).around(axes))
             .unwrap_or_else(|e| panic!("{e}\n{}", about()));
-        let found = interpreted::<T>(
-            algorithm,
-            &compiled,
-            &self.case,
-            self.steps,
-            seed,
-            Shadow::Full,
-        );
+        let found =
+            interpreted::<T>(algorithm, &compiled, &self.case, self.steps, seed, Shadow::Full);
         let found = found.unwrap_or_else(|fault| panic!("{fault}\n{}", about()));
         assert_eq!(differing(&found, &self.fields), 0, "{}", about());
         compiled
@@ -101,17 +90,10 @@ impl<'a, T: Real> Reference<'a, T> {
     }
 
     fn walk(&self, sampled: usize, takes: fn(usize) -> bool) {
-        let Self {
-            algorithm, steps, ..
-        } = *self;
+        let Self { algorithm, steps, .. } = *self;
         let rows = row_engine::<T>(algorithm, &self.case, steps);
         let name = format!("{} {}", algorithm.name, algorithm.scheme);
-        assert_eq!(
-            differing(&rows, &self.fields),
-            0,
-            "the row engine: {name} {}",
-            T::NAME
-        );
+        assert_eq!(differing(&rows, &self.fields), 0, "the row engine: {name} {}", T::NAME);
         let number = fnv1a(name.as_bytes());
         let first = (number % 3) as usize;
         // Making schedules takes longer than running them: those of other turns are not made.

@@ -55,11 +55,7 @@ impl<'a, T: Real> Rows<'a, T> {
         let pitch = self.cells[0] + 2 * self.halo[0];
         let plane = pitch * (self.cells[1] + 2 * self.halo[1]);
         let origin = self.halo[2] * plane + self.halo[1] * pitch + self.halo[0];
-        Layout {
-            origin,
-            pitch,
-            plane,
-        }
+        Layout { origin, pitch, plane }
     }
 
     fn place(&self, at: [i64; 3]) -> usize {
@@ -138,16 +134,10 @@ impl<'a, T: Real> Rows<'a, T> {
             }
             self.t += self.case.dt;
         }
-        let fields: Vec<StateId> = self
-            .algorithm
-            .states_of(Role::Field)
-            .map(|(s, _)| s)
-            .collect();
+        let fields: Vec<StateId> = self.algorithm.states_of(Role::Field).map(|(s, _)| s).collect();
         let interior = |state: &StateId| {
             let mut out = Vec::new();
-            each(self.cells, |at| {
-                out.push(self.states[state.0 as usize][self.place(at)])
-            });
+            each(self.cells, |at| out.push(self.states[state.0 as usize][self.place(at)]));
             out
         };
         fields.iter().map(interior).collect()

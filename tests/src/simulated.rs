@@ -71,18 +71,11 @@ pub fn agree_in_all_ways<T: Number>(system: &SystemDef, cells: [usize; 3], prese
         let all = Instructions::available().into_iter();
         ways.extend(all.map(|instructions| (engine, 2, instructions, None)));
     }
-    ways.extend(
-        presets
-            .iter()
-            .map(|name| (Engine::Rows, 2, best, Some(*name))),
-    );
+    ways.extend(presets.iter().map(|name| (Engine::Rows, 2, best, Some(*name))));
     for (engine, threads, instructions, preset) in ways {
         let schedule = preset.map(|name| system.preset(name, T::PRECISION).or_panic());
         let found = simulated::<T>(system, &case, STEPS as u64, |builder| {
-            let builder = builder
-                .engine(engine)
-                .threads(threads)
-                .instructions(instructions);
+            let builder = builder.engine(engine).threads(threads).instructions(instructions);
             match schedule {
                 Some(schedule) => builder.schedule(schedule),
                 None => builder,
@@ -90,11 +83,6 @@ pub fn agree_in_all_ways<T: Number>(system: &SystemDef, cells: [usize; 3], prese
         });
         let count = differing(&found.or_panic(), &reference);
         let (name, instructions) = (system.name(), instructions.name());
-        assert_eq!(
-            count,
-            0,
-            "{name} {} {engine:?} {threads} {instructions} {preset:?}",
-            T::NAME
-        );
+        assert_eq!(count, 0, "{name} {} {engine:?} {threads} {instructions} {preset:?}", T::NAME);
     }
 }

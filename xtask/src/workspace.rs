@@ -32,10 +32,7 @@ impl Workspace {
             .output()
             .map_err(|error| format!("cargo metadata: {error}"))?;
         if !output.status.success() {
-            return Err(format!(
-                "cargo metadata: {}",
-                String::from_utf8_lossy(&output.stderr)
-            ));
+            return Err(format!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr)));
         }
         let text = String::from_utf8_lossy(&output.stdout);
         let field = |name| json_text(&text, name).ok_or(format!("cargo metadata has no {name}"));
@@ -102,12 +99,7 @@ pub(crate) fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>, String> {
     let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     Ok(entries
         .flatten()
-        .map(|entry| {
-            (
-                entry.file_name().to_string_lossy().into_owned(),
-                entry.path(),
-            )
-        })
+        .map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()))
         .collect())
 }
 
@@ -132,10 +124,7 @@ mod tests {
     #[test]
     fn text_fields_are_read_from_json() {
         let json = r#"{"version":1,"workspace_root":"/a \"b\"","target_directory":"/t","x":[]}"#;
-        assert_eq!(
-            json_text(json, "workspace_root").as_deref(),
-            Some("/a \"b\"")
-        );
+        assert_eq!(json_text(json, "workspace_root").as_deref(), Some("/a \"b\""));
         assert_eq!(json_text(json, "target_directory").as_deref(), Some("/t"));
         assert_eq!(json_text(json, "missing"), None);
     }

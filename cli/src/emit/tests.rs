@@ -19,20 +19,12 @@ fn emit(line: &str) -> Result<String, String> {
 /// Runs the command: its output, and its notes.
 fn emit_and_note(line: &str) -> Result<(String, String), String> {
     let words = ["emit", "heat"].into_iter().chain(line.split_whitespace());
-    let args = Command::try_parse_from(words)
-        .map_err(|error| error.to_string())?
-        .args;
-    let built_ins = [BuiltIn {
-        name: "heat".into(),
-        summary: "diffusion".into(),
-        text: HEAT.into(),
-    }];
+    let args = Command::try_parse_from(words).map_err(|error| error.to_string())?.args;
+    let built_ins =
+        [BuiltIn { name: "heat".into(), summary: "diffusion".into(), text: HEAT.into() }];
     let (mut out, mut notes) = (Vec::new(), Vec::new());
     run(&args, &built_ins, &mut out, &mut notes).map_err(|error| error.to_string())?;
-    Ok((
-        String::from_utf8(out).unwrap(),
-        String::from_utf8(notes).unwrap(),
-    ))
+    Ok((String::from_utf8(out).unwrap(), String::from_utf8(notes).unwrap()))
 }
 
 #[test]
@@ -48,10 +40,7 @@ fn kernels_are_those_of_a_periodic_mesh_where_it_is_known() {
     assert_eq!(chunk(&unknown), 0);
     assert!(chunk(&known) > 0 && chunk(&known) != chunk(&plan("--cells 128")));
     assert_ne!(known, plan("--cells 256 --arch sm_80"));
-    assert!(
-        unknown.contains("fill") && !known.contains("fill"),
-        "{known}"
-    );
+    assert!(unknown.contains("fill") && !known.contains("fill"), "{known}");
     // The processor fills ghost cells, and has no chunks.
     let rows = |more: &str| emit(&format!("--target plan --schedule cpu {more}")).unwrap();
     assert_eq!(rows("--cells 64"), rows(""));
@@ -69,11 +58,7 @@ fn every_stage_prints() {
     ];
     for (target, begin) in begins {
         let text = emit(&format!("--target {target}")).unwrap();
-        assert!(
-            text.starts_with(begin),
-            "{target}: {}",
-            &text[..80.min(text.len())]
-        );
+        assert!(text.starts_with(begin), "{target}: {}", &text[..80.min(text.len())]);
         assert!(text.ends_with('\n'));
         assert_eq!(text, emit(&format!("--target {target}")).unwrap());
     }
@@ -110,10 +95,7 @@ fn what_is_not_there_is_answered_with_what_is() {
     let text = emit("--target ptx").unwrap_err();
     assert!(text.contains("model") && text.contains("cubin"), "{text}");
     let text = emit("--target cuda --launch 9").unwrap_err();
-    assert_eq!(
-        text,
-        "error: no launch 9; a step has\n  0  Heat_1_1\n  1  Heat_2_1\n  2  Heat_3_1"
-    );
+    assert_eq!(text, "error: no launch 9; a step has\n  0  Heat_1_1\n  1  Heat_2_1\n  2  Heat_3_1");
     let text = emit("--target cuda --schedule rows").unwrap_err();
     assert!(text.contains("help: schedules of thread blocks"), "{text}");
     let text = emit("--target rust --schedule direct").unwrap_err();

@@ -25,17 +25,10 @@ pub(super) fn series(args: &PlotArgs, folder: bool) -> Result<PathBuf, Ended> {
         present(&args.path, "series.csv.part").map_err(|_| missing(&args.path, SERIES))?
     };
     let table = Table::read(&file).map_err(wrong)?;
-    let over = ["t", "step"]
-        .into_iter()
-        .find(|n| table.names().any(|c| c == *n));
-    let over = over
-        .or_else(|| table.names().next())
-        .unwrap_or_default()
-        .to_string();
+    let over = ["t", "step"].into_iter().find(|n| table.names().any(|c| c == *n));
+    let over = over.or_else(|| table.names().next()).unwrap_or_default().to_string();
     let names = columns(args, &table, &file)?;
-    let mut plot = LinePlot::new()
-        .title("Time series")
-        .subtitle(file.display().to_string());
+    let mut plot = LinePlot::new().title("Time series").subtitle(file.display().to_string());
     let xs = table.column(&over).map_err(wrong)?;
     for name in &names {
         let label = if names.len() > 1 { name } else { "" };
@@ -63,10 +56,7 @@ fn columns(args: &PlotArgs, table: &Table, file: &Path) -> Result<Vec<String>, E
             Some(near) => format!("did you mean `{near}`?"),
             None => format!("it has: {}", table.names().collect::<Vec<_>>().join(", ")),
         };
-        return Err(wrong(format_args!(
-            "`{}` has no column `{unknown}`; {help}",
-            file.display()
-        )));
+        return Err(wrong(format_args!("`{}` has no column `{unknown}`; {help}", file.display())));
     }
     if !named.is_empty() {
         return Ok(named);
@@ -74,10 +64,7 @@ fn columns(args: &PlotArgs, table: &Table, file: &Path) -> Result<Vec<String>, E
     let all = table.names().filter(|n| !["step", "t", "dt"].contains(n));
     let all: Vec<String> = all.map(str::to_string).collect();
     if all.is_empty() {
-        return Err(wrong(format_args!(
-            "`{}` has no columns but its clock",
-            file.display()
-        )));
+        return Err(wrong(format_args!("`{}` has no columns but its clock", file.display())));
     }
     Ok(all)
 }
@@ -131,10 +118,7 @@ fn of_snapshot(args: &PlotArgs, file: &Path) -> Result<(Spectrum, String, String
 }
 
 fn save(args: &PlotArgs, plot: &LinePlot, file: &Path, name: &str) -> Result<PathBuf, Ended> {
-    let path = args
-        .out
-        .clone()
-        .unwrap_or_else(|| file.with_file_name(name));
+    let path = args.out.clone().unwrap_or_else(|| file.with_file_name(name));
     plot.save(&path).map_err(|e| undrawn(&e))?;
     Ok(path)
 }

@@ -48,18 +48,11 @@ pub(super) struct Done<T> {
 
 /// The steps that a run will take from here; a guess where time steps adapt.
 pub(super) fn steps_left<T: Number>(problem: &Problem, simulation: &Simulation<T>) -> u64 {
-    let by_count = problem
-        .time
-        .steps
-        .map(|steps| steps.saturating_sub(simulation.step_count()));
+    let by_count = problem.time.steps.map(|steps| steps.saturating_sub(simulation.step_count()));
     let by_time = problem.time.end.map(|end| {
         let steps = ((end - simulation.t()) / simulation.dt() * (1.0 - 1e-9)).ceil();
         // An adaptive step is not known before the first one.
-        if steps.is_finite() {
-            steps.max(0.0) as u64
-        } else {
-            0
-        }
+        if steps.is_finite() { steps.max(0.0) as u64 } else { 0 }
     });
     match (by_count, by_time) {
         (Some(count), Some(time)) => count.min(time),
@@ -84,11 +77,7 @@ impl<'a, T: Number> Drive<'a, T> {
         let is_regular = step.is_multiple_of(problem.output.series_every);
         let series = if files.go_on() {
             // The last row of the earlier run would be in no uninterrupted one if it is between two others.
-            let last = if is_regular {
-                step
-            } else {
-                step.saturating_sub(1)
-            };
+            let last = if is_regular { step } else { step.saturating_sub(1) };
             SeriesWriter::resume(&path, &columns, last)
         } else {
             SeriesWriter::create(&path, &columns)
@@ -139,21 +128,15 @@ impl<'a, T: Number> Drive<'a, T> {
         let step = self.simulation.step_count();
         let (output, time) = (&self.problem.output, &self.problem.time);
         let next = |every: u64| (step / every.max(1) + 1).saturating_mul(every.max(1));
-        let events = [Some(output.series_every), output.every]
-            .into_iter()
-            .flatten();
+        let events = [Some(output.series_every), output.every].into_iter().flatten();
         let events = events.map(next).chain(time.steps);
-        events
-            .min()
-            .map_or(1, |event| event.saturating_sub(step).max(1))
+        events.min().map_or(1, |event| event.saturating_sub(step).max(1))
     }
 
     fn is_over(&self) -> bool {
         let time = &self.problem.time;
         time.end.is_some_and(|end| self.simulation.t() >= end)
-            || time
-                .steps
-                .is_some_and(|steps| self.simulation.step_count() >= steps)
+            || time.steps.is_some_and(|steps| self.simulation.step_count() >= steps)
     }
 
     fn after_step(&mut self) -> Result<(), Ended> {
@@ -197,9 +180,7 @@ impl<'a, T: Number> Drive<'a, T> {
                 self.files.last(self.problem, &self.simulation, FINAL)?;
             }
             // The row of a step between two others would be in no uninterrupted run.
-            End::Interrupted => self
-                .files
-                .last(self.problem, &self.simulation, INTERRUPTED)?,
+            End::Interrupted => self.files.last(self.problem, &self.simulation, INTERRUPTED)?,
         }
         self.series.finish().map_err(|e| cannot_write(&e))?;
         Ok(Done {
@@ -215,10 +196,7 @@ impl<'a, T: Number> Drive<'a, T> {
         self.progress.finish();
         let good = self.simulation.step_count();
         if ended.code == crate::NUMERICAL
-            && self
-                .files
-                .last(self.problem, &self.simulation, LAST_GOOD)
-                .is_ok()
+            && self.files.last(self.problem, &self.simulation, LAST_GOOD).is_ok()
         {
             let path = self.files.state().display().to_string();
             ended.message.push_str(&format!(

@@ -38,11 +38,7 @@ pub(super) fn cannot_write(error: &dyn Display) -> Ended {
 impl Files {
     /// Writes the problem with everything resolved into its folder.
     pub(super) fn create(problem: &Problem, folder: Folder) -> Result<Self, Ended> {
-        let mut files = Files {
-            state: folder.path().join(FINAL),
-            folder,
-            written: Vec::new(),
-        };
+        let mut files = Files { state: folder.path().join(FINAL), folder, written: Vec::new() };
         let initial = files.copy_initial(problem)?;
         let path = files.path(PROBLEM);
         files.write(&path, problem.to_toml(initial).as_bytes())?;
@@ -129,10 +125,7 @@ impl Files {
     ) -> Result<(), Ended> {
         let path = self.path(&format!("frame_{:06}.npz", simulation.step_count()));
         let chosen = &problem.output.fields;
-        if simulation
-            .components()
-            .all(|c| chosen.iter().any(|f| f == c))
-        {
+        if simulation.components().all(|c| chosen.iter().any(|f| f == c)) {
             problem.save_npz(simulation, &path)?;
         } else {
             write_fields(&path, chosen, simulation)?;
@@ -196,10 +189,7 @@ fn write_fields<T: Number>(
     file.u64("step", simulation.step_count())?;
     file.f64("dt", simulation.dt())?;
     let (origin, spacing) = (simulation.origin(), simulation.spacing());
-    for axis in Axis::ALL
-        .into_iter()
-        .take(simulation.system().model().dimension)
-    {
+    for axis in Axis::ALL.into_iter().take(simulation.system().model().dimension) {
         file.f64(&format!("origin_{axis}"), origin[axis.index()])?;
         file.f64(&format!("spacing_{axis}"), spacing[axis.index()])?;
     }

@@ -73,11 +73,7 @@ impl Folder {
             && let Some(path) = home_of(state.path, wanted)
         {
             let lock = lock(&path)?.ok_or_else(|| in_use(&path))?;
-            let folder = Folder {
-                path,
-                lock,
-                goes_on: true,
-            };
+            let folder = Folder { path, lock, goes_on: true };
             folder.clear(problem, Some(state))?;
             return Ok(folder);
         }
@@ -90,11 +86,7 @@ impl Folder {
                     IfUsed::Refuse | IfUsed::Overwrite => return Err(in_use(&path)),
                 }
             };
-            let folder = Folder {
-                path,
-                lock,
-                goes_on: false,
-            };
+            let folder = Folder { path, lock, goes_on: false };
             match (folder.is_used(problem)?, if_used) {
                 (None, _) => {}
                 (Some(_), IfUsed::Number) => continue,
@@ -226,9 +218,7 @@ fn home_of(state: &Path, wanted: &Path) -> Option<PathBuf> {
     if same(home, wanted) {
         return Some(wanted.to_path_buf());
     }
-    let number = name_of(home)
-        .strip_prefix(name_of(wanted))?
-        .strip_prefix('-')?;
+    let number = name_of(home).strip_prefix(name_of(wanted))?.strip_prefix('-')?;
     let number: u32 = number.parse().ok()?;
     let path = numbered(wanted, number);
     (number > 1 && same(home, &path)).then_some(path)
@@ -264,27 +254,18 @@ fn is_series_part(name: &str) -> bool {
 
 /// The step of `frame_000100.npz`.
 fn step_of(name: &str) -> Option<u64> {
-    name.strip_prefix("frame_")?
-        .strip_suffix(".npz")?
-        .parse()
-        .ok()
+    name.strip_prefix("frame_")?.strip_suffix(".npz")?.parse().ok()
 }
 
 fn name_of(path: &Path) -> &str {
-    path.file_name()
-        .and_then(|name| name.to_str())
-        .unwrap_or_default()
+    path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
 
 fn failed(action: &str, path: &Path, error: &io::Error) -> Ended {
     Ended::coded(
         OUTPUT,
         Code::CannotWrite,
-        &format!(
-            "cannot {action} `{}`: {error}{}",
-            path.display(),
-            way_out(error)
-        ),
+        &format!("cannot {action} `{}`: {error}{}", path.display(), way_out(error)),
     )
 }
 
@@ -321,11 +302,7 @@ mod tests {
         fs::create_dir_all(&path).unwrap();
         let first = lock(&path).unwrap().unwrap();
         assert!(lock(&path).unwrap().is_none());
-        drop(Folder {
-            path: path.clone(),
-            lock: first,
-            goes_on: false,
-        });
+        drop(Folder { path: path.clone(), lock: first, goes_on: false });
         assert!(!path.join(LOCK).exists());
         // Left by a killed run.
         fs::write(path.join(LOCK), "").unwrap();
@@ -336,10 +313,7 @@ mod tests {
     #[test]
     fn folders_are_numbered_by_name() {
         let at = |number| numbered(Path::new("out/x"), number);
-        assert_eq!(
-            [at(1), at(2), at(30)],
-            ["out/x", "out/x-2", "out/x-30"].map(PathBuf::from)
-        );
+        assert_eq!([at(1), at(2), at(30)], ["out/x", "out/x-2", "out/x-30"].map(PathBuf::from));
         assert_eq!(step_of("frame_001234567.npz"), Some(1_234_567));
         assert_eq!(step_of("frame_last.npz"), None);
     }

@@ -26,10 +26,7 @@ pub(crate) fn open(wanted: &str, changes: &[Change]) -> Result<Problem, Ended> {
 }
 
 fn wrong(message: String) -> Ended {
-    Ended {
-        code: USAGE,
-        message,
-    }
+    Ended { code: USAGE, message }
 }
 
 /// A declaration holds the equations, not the initial values.

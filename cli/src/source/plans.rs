@@ -38,15 +38,13 @@ pub(crate) fn chosen(
     let problem = fingerprint(algorithm);
     let is_for = |chosen: Chosen| chosen.is_for(problem, &model.scheme);
     let settles = |plan: &&Plan| plan.key.precision == precision && plan.chosen.is_some_and(is_for);
-    let key = plans.0.iter().find(settles).map(|plan| Key {
-        problem,
-        ..here(plan, first_card().as_ref(), cells)
-    });
+    let key = plans
+        .0
+        .iter()
+        .find(settles)
+        .map(|plan| Key { problem, ..here(plan, first_card().as_ref(), cells) });
     let found = key.and_then(|key| of_card(&key, |key| plans.chosen(key, &model.scheme)));
-    Ok(found.map(|chosen| ByPlan {
-        formulation: chosen.formulation,
-        file: wanted.to_string(),
-    }))
+    Ok(found.map(|chosen| ByPlan { formulation: chosen.formulation, file: wanted.to_string() }))
 }
 
 /// A system in the formulation that a plan file chose for it.
@@ -79,10 +77,7 @@ fn here(plan: &Plan, card: Option<&Card>, cells: Option<[usize; 3]>) -> Key {
 fn of_card<T>(key: &Key, find: impl Fn(&Key) -> Option<T>) -> Option<T> {
     let modelled = || {
         let card = by_the_model(&key.card)?;
-        find(&Key {
-            card,
-            ..key.clone()
-        })
+        find(&Key { card, ..key.clone() })
     };
     find(key).or_else(modelled)
 }
@@ -117,13 +112,7 @@ pub(super) fn schedule(
         }
     }
     for plan in plans.0.iter().filter(|plan| plan.key.system == *name) {
-        let Key {
-            precision,
-            cells: [x, y, z],
-            card,
-            problem,
-            ..
-        } = &plan.key;
+        let Key { precision, cells: [x, y, z], card, problem, .. } = &plan.key;
         let precision = precision.name();
         message += &format!(
             "\n  it has one in {precision} for {x}x{y}x{z} on {card}, of the declaration {problem:016x}"

@@ -11,20 +11,11 @@ use super::*;
 const HEAT: &str = "system Heat in 2d { field q: scalar; param k: real = 1; ddt(q) = k * lap(q); }";
 
 fn built_ins() -> Vec<BuiltIn> {
-    vec![BuiltIn {
-        name: "heat".into(),
-        summary: "diffusion".into(),
-        text: HEAT.into(),
-    }]
+    vec![BuiltIn { name: "heat".into(), summary: "diffusion".into(), text: HEAT.into() }]
 }
 
 fn args(system: &str) -> SystemArgs {
-    SystemArgs {
-        dimension: None,
-        system: system.into(),
-        order: None,
-        mixed: None,
-    }
+    SystemArgs { dimension: None, system: system.into(), order: None, mixed: None }
 }
 
 fn failure(args: &SystemArgs) -> String {
@@ -34,29 +25,16 @@ fn failure(args: &SystemArgs) -> String {
 #[test]
 fn a_system_is_found_however_it_is_spelled() {
     for name in ["heat", "Heat", "he-at"] {
-        assert_eq!(
-            load(&args(name), &built_ins()).unwrap().algorithm.name,
-            "Heat"
-        );
+        assert_eq!(load(&args(name), &built_ins()).unwrap().algorithm.name, "Heat");
     }
 }
 
 #[test]
 fn the_scheme_can_be_changed() {
-    let args = SystemArgs {
-        order: Some(4),
-        mixed: Some(MixedChoice::Composed),
-        ..args("heat")
-    };
+    let args = SystemArgs { order: Some(4), mixed: Some(MixedChoice::Composed), ..args("heat") };
     let scheme = load(&args, &built_ins()).unwrap().algorithm.scheme;
-    assert_eq!(
-        scheme,
-        "command_line: central order 4, mixed composed, time rk3_williamson"
-    );
-    let wrong = SystemArgs {
-        order: Some(5),
-        ..args
-    };
+    assert_eq!(scheme, "command_line: central order 4, mixed composed, time rk3_williamson");
+    let wrong = SystemArgs { order: Some(5), ..args };
     assert!(failure(&wrong).contains('5'), "{}", failure(&wrong));
 }
 
@@ -70,15 +48,9 @@ fn unknown_names_are_answered_with_what_there_is() {
     assert!(text.contains("diffusion"));
     assert!(failure(&args("none.pde")).starts_with("error: `none.pde` cannot be read: "));
     let algorithm = load(&args("heat"), &built_ins()).unwrap().algorithm;
-    let text = schedule("gqu", &algorithm, real::Precision::F32, None)
-        .unwrap_err()
-        .to_string();
+    let text = schedule("gqu", &algorithm, real::Precision::F32, None).unwrap_err().to_string();
     assert!(text.contains("did you mean `gpu`?"), "{text}");
-    assert!(
-        presets::ALL
-            .iter()
-            .all(|preset| text.contains(preset.summary))
-    );
+    assert!(presets::ALL.iter().all(|preset| text.contains(preset.summary)));
 }
 
 /// A file of plans for a declaration, each for a number of cells and with as wide tiles.
@@ -118,21 +90,11 @@ fn a_plan_file_is_the_schedule_of_what_was_tuned() {
     assert!(of(&algorithm, f32, None).is_ok());
 
     let told = of(&algorithm, real::Precision::F64, None).unwrap_err();
-    assert!(
-        told.to_string().contains("no plan for Heat in f64"),
-        "{told}"
-    );
-    let changed = [BuiltIn {
-        text: HEAT.replace("lap(q)", "2 * lap(q)"),
-        ..built_ins().remove(0)
-    }];
+    assert!(told.to_string().contains("no plan for Heat in f64"), "{told}");
+    let changed = [BuiltIn { text: HEAT.replace("lap(q)", "2 * lap(q)"), ..built_ins().remove(0) }];
     let changed = load(&args("heat"), &changed).unwrap().algorithm;
     let told = of(&changed, f32, None).unwrap_err().to_string();
-    for expected in [
-        "as it is declared now",
-        "f32 for 64x64x1",
-        "stencil tune Heat",
-    ] {
+    for expected in ["as it is declared now", "f32 for 64x64x1", "stencil tune Heat"] {
         assert!(told.contains(expected), "no `{expected}` in {told}");
     }
     fs::write(file, plans(&algorithm, &[64, 64])).unwrap();
@@ -144,19 +106,11 @@ fn a_plan_file_is_the_schedule_of_what_was_tuned() {
 #[test]
 fn errors_show_the_line() {
     let text = "system A in 1d {\n    field q: scalar;\n    ddt(q) = lap(p);\n}\n";
-    let built_ins = [BuiltIn {
-        name: "a".into(),
-        summary: String::new(),
-        text: text.into(),
-    }];
+    let built_ins = [BuiltIn { name: "a".into(), summary: String::new(), text: text.into() }];
     let shown = load(&args("a"), &built_ins).unwrap_err().to_string();
     assert!(shown.contains("<a>:3:18") && shown.contains("^"), "{shown}");
     let text = "system A in 2d {\n    field v: vector;\n    field v_x: scalar;\n    ddt(v) = v;\n    ddt(v_x) = v_x;\n}\n";
-    let built_ins = [BuiltIn {
-        name: "a".into(),
-        summary: String::new(),
-        text: text.into(),
-    }];
+    let built_ins = [BuiltIn { name: "a".into(), summary: String::new(), text: text.into() }];
     let shown = load(&args("a"), &built_ins).unwrap_err().to_string();
     assert!(
         shown.starts_with("error: the component `v_x`")
@@ -174,16 +128,10 @@ fn a_system_of_any_dimension_is_read_in_one() {
         text: "pub system Any in nd { field q: scalar; ddt(q) = lap(q); }".into(),
     };
     for (given, expected) in [(None, 3), (Some(1), 1), (Some(2), 2)] {
-        let args = SystemArgs {
-            dimension: given,
-            ..args("any")
-        };
+        let args = SystemArgs { dimension: given, ..args("any") };
         let loaded = load(&args, std::slice::from_ref(&built_in)).unwrap();
         assert_eq!(loaded.model.dimension, expected);
     }
-    let args = SystemArgs {
-        dimension: Some(4),
-        ..args("any")
-    };
+    let args = SystemArgs { dimension: Some(4), ..args("any") };
     assert!(load(&args, std::slice::from_ref(&built_in)).is_err());
 }

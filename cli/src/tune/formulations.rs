@@ -65,11 +65,7 @@ fn closed(args: &TuneArgs, system: &SystemDef) -> String {
 pub(super) fn plan<'a>(plans: &'a Plans, forms: &[Form], key: &Key) -> Option<&'a Plan> {
     let is_of = |plan: &Plan, form: &Form| {
         let problem = fingerprint(form.system.algorithm());
-        plan.key
-            == Key {
-                problem,
-                ..key.clone()
-            }
+        plan.key == Key { problem, ..key.clone() }
     };
     let chose = |plan: &&Plan| plan.chosen.is_some_and(|chosen| chosen.of == key.problem);
     let mut all = plans.0.iter();

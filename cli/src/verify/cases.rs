@@ -47,19 +47,13 @@ impl Grid {
         for (own, given) in cells.iter_mut().zip(&args.cells).take(dimension) {
             *own = *given;
         }
-        Grid {
-            cells,
-            patches: [1; 3],
-        }
+        Grid { cells, patches: [1; 3] }
     }
 
     /// One patch whose rows are whole copies.
     fn even(self) -> Self {
         let [x, y, z] = self.cells;
-        Grid {
-            cells: [x.next_multiple_of(COPY), y, z],
-            ..self
-        }
+        Grid { cells: [x.next_multiple_of(COPY), y, z], ..self }
     }
 
     /// Several patches, on a few cells more; on given cells only if the patches divide those. Given patches must divide
@@ -115,11 +109,7 @@ pub(super) enum Declared {
     /// The library, by its name and number of dimensions.
     Library { name: String, dimension: usize },
     /// A file, by its name, its text and the number of dimensions that a text `in nd` is read in.
-    File {
-        name: String,
-        text: String,
-        dimension: Option<usize>,
-    },
+    File { name: String, text: String, dimension: Option<usize> },
 }
 
 impl Origin {
@@ -127,11 +117,9 @@ impl Origin {
     pub(super) fn system(&self) -> Result<SystemDef, Ended> {
         let system = match &self.declared {
             Declared::Library { name, dimension } => physics::systems::find_in(name, *dimension)?,
-            Declared::File {
-                name,
-                text,
-                dimension,
-            } => SystemDef::from_text_in(name, text, *dimension)?,
+            Declared::File { name, text, dimension } => {
+                SystemDef::from_text_in(name, text, *dimension)?
+            }
         };
         let system = match self.mixed {
             None => system,
@@ -147,9 +135,7 @@ impl Origin {
 impl Batch {
     /// The kinds of boundaries that its schedules have.
     pub(super) fn kinds(&self) -> BTreeSet<usize> {
-        (0..self.schedules.len())
-            .map(|turn| self.kind(turn))
-            .collect()
+        (0..self.schedules.len()).map(|turn| self.kind(turn)).collect()
     }
 
     /// The kind of the schedule of this number: all of them in turn, those with other boundaries than periodic ones for
@@ -255,10 +241,7 @@ fn in_forms(
             let mut before = all[first..].iter();
             if before.all(|(other, _)| other.algorithm().functions != *functions) {
                 let mixed = Some(*form);
-                let origin = Origin {
-                    mixed,
-                    ..origin.clone()
-                };
+                let origin = Origin { mixed, ..origin.clone() };
                 all.push((system, origin));
             }
         }
@@ -267,11 +250,7 @@ fn in_forms(
 }
 
 fn systems(names: &[String], dimension: Option<usize>) -> Result<Vec<(SystemDef, Origin)>, Ended> {
-    let declared = |declared| Origin {
-        declared,
-        mixed: None,
-        formulation: None,
-    };
+    let declared = |declared| Origin { declared, mixed: None, formulation: None };
     let of_library = |system: SystemDef| {
         let origin = declared(Declared::Library {
             name: system.name().to_string(),
@@ -290,11 +269,8 @@ fn systems(names: &[String], dimension: Option<usize>) -> Result<Vec<(SystemDef,
         }
         let text = read_text(Path::new(name))
             .map_err(|e| Failure::new(format!("error: `{name}`: {e}")))?;
-        let file = Declared::File {
-            name: name.clone(),
-            text,
-            dimension: Some(system.model().dimension),
-        };
+        let file =
+            Declared::File { name: name.clone(), text, dimension: Some(system.model().dimension) };
         Ok((system, declared(file)))
     };
     names.iter().map(named).collect()
@@ -370,19 +346,11 @@ pub(super) fn boundaries(turn: usize, mean: f64) -> (&'static str, [Boundary; 3]
         ),
         3 => (
             "extrapolate, periodic, wall",
-            [
-                Boundary::extrapolate(),
-                Boundary::periodic(),
-                Boundary::wall(),
-            ],
+            [Boundary::extrapolate(), Boundary::periodic(), Boundary::wall()],
         ),
         4 => (
             "dirichlet, neumann, extrapolate",
-            [
-                Boundary::dirichlet(mean - 0.01),
-                Boundary::neumann(0.125),
-                Boundary::extrapolate(),
-            ],
+            [Boundary::dirichlet(mean - 0.01), Boundary::neumann(0.125), Boundary::extrapolate()],
         ),
         5 => (
             "functions of the place and the time",
@@ -404,9 +372,7 @@ pub(super) fn boundaries(turn: usize, mean: f64) -> (&'static str, [Boundary; 3]
             "functions of cells",
             [
                 Boundary::periodic(),
-                Boundary::custom([] as [&str; 0], move |point| {
-                    mean + 0.001 * point.depth as f64
-                }),
+                Boundary::custom([] as [&str; 0], move |point| mean + 0.001 * point.depth as f64),
                 Boundary::wall(),
             ],
         ),

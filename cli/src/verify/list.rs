@@ -67,19 +67,13 @@ impl List {
         };
         let sum = all.remove("checksum");
         if sum != Some(checksum(&all).into()) {
-            return Err(wrong(
-                "is damaged: its checksum is not that of its content".into(),
-            ));
+            return Err(wrong("is damaged: its checksum is not that of its content".into()));
         }
         if all.get("layout").and_then(Value::as_u64) != Some(LAYOUT) {
-            return Err(wrong(
-                "was written by another version of this program".into(),
-            ));
+            return Err(wrong("was written by another version of this program".into()));
         }
         let fields = Fields(&all);
-        fields
-            .list()
-            .map_err(|what| wrong(format!("is damaged: {what}")))
+        fields.list().map_err(|what| wrong(format!("is damaged: {what}")))
     }
 
     /// The names of all files of kernels, each once.
@@ -129,10 +123,7 @@ struct Fields<'a>(&'a Map<String, Value>);
 
 impl<'a> Fields<'a> {
     fn of(value: &'a Value) -> Result<Self, String> {
-        value
-            .as_object()
-            .map(Fields)
-            .ok_or_else(|| format!("{value} is no object"))
+        value.as_object().map(Fields).ok_or_else(|| format!("{value} is no object"))
     }
 
     fn get<V>(&self, name: &str, read: impl Fn(&'a Value) -> Option<V>) -> Result<V, String> {
@@ -178,10 +169,7 @@ impl<'a> Fields<'a> {
             system,
             origin,
             precision: precision.ok_or_else(|| format!("there is no precision `{wanted}`"))?,
-            grid: Grid {
-                cells: self.along_axes("cells")?,
-                patches: self.along_axes("patches")?,
-            },
+            grid: Grid { cells: self.along_axes("cells")?, patches: self.along_axes("patches")? },
             schedules: Vec::new(),
         };
         let mut kernels = Vec::new();

@@ -42,28 +42,16 @@ pub(super) fn of(
     let problem = fingerprint(system.algorithm());
     let mut all: Vec<Planned> = Vec::new();
     let of_precision = |plan: &&Plan| plan.key.precision == precision.get();
-    for Plan {
-        key,
-        chosen,
-        schedule,
-        ..
-    } in plans.0.iter().filter(of_precision)
-    {
+    for Plan { key, chosen, schedule, .. } in plans.0.iter().filter(of_precision) {
         let chosen = chosen.filter(|chosen| chosen.is_for(problem, &system.model().scheme));
         if chosen.is_none() && key.problem != problem {
             continue;
         }
         let formulation = chosen.map(|chosen| chosen.formulation);
-        let of = match all
-            .iter()
-            .position(|(_, o, _)| o.formulation == formulation)
-        {
+        let of = match all.iter().position(|(_, o, _)| o.formulation == formulation) {
             Some(at) => at,
             None => {
-                let origin = Origin {
-                    formulation,
-                    ..origin.clone()
-                };
+                let origin = Origin { formulation, ..origin.clone() };
                 let settled = formulation.map_or(Ok(system.clone()), |f| system.by(f))?;
                 all.push((settled, origin, Vec::new()));
                 all.len() - 1
@@ -97,11 +85,7 @@ mod tests {
         let name = "waves.pde".to_string();
         let system = SystemDef::from_text(&name, text).unwrap();
         let origin = Origin {
-            declared: Declared::File {
-                name,
-                text: text.to_string(),
-                dimension: None,
-            },
+            declared: Declared::File { name, text: text.to_string(), dimension: None },
             mixed: None,
             formulation: None,
         };
@@ -114,10 +98,7 @@ mod tests {
                 cells: [n, n, 1],
                 card: "some card".into(),
             },
-            chosen: formulation.map(|text| Chosen {
-                formulation: text.parse().unwrap(),
-                of,
-            }),
+            chosen: formulation.map(|text| Chosen { formulation: text.parse().unwrap(), of }),
             rate: 1.0,
             schedule: system.schedule().clone(),
         };

@@ -71,10 +71,7 @@ pub(crate) fn refused(words: &(impl Words + ?Sized), folder: &Path, code: i32) -
 pub(crate) fn all_refused(begin: &str, cases: &[(&str, &str)], folder: &Path) {
     for (words, expected) in cases {
         let message = refused(&format!("{begin} {words}"), folder, 2);
-        assert!(
-            message.contains(expected),
-            "{words}: no `{expected}` in\n{message}"
-        );
+        assert!(message.contains(expected), "{words}: no `{expected}` in\n{message}");
     }
 }
 

@@ -44,9 +44,8 @@ pub(crate) fn documents() -> Vec<PathBuf> {
     let root = root();
     let book = fs::read_dir(root.join("docs/src")).unwrap_or_else(|e| panic!("{e}"));
     let pages = book.flatten().map(|entry| entry.path());
-    let mut pages: Vec<PathBuf> = pages
-        .filter(|path| path.extension().is_some_and(|e| e == "md"))
-        .collect();
+    let mut pages: Vec<PathBuf> =
+        pages.filter(|path| path.extension().is_some_and(|e| e == "md")).collect();
     pages.sort();
     pages.insert(0, root.join("README.md"));
     pages.push(root.join("cli/src/new/template/README.md"));
@@ -64,11 +63,7 @@ pub(crate) fn commands(document: &Path) -> Vec<Documented> {
             let words = words(text);
             if !words.is_empty() {
                 let place = format!("{name}:{}", at + 1);
-                found.push(Documented {
-                    place,
-                    words,
-                    is_whole,
-                });
+                found.push(Documented { place, words, is_whole });
             }
         };
         match (fence, line.strip_prefix("```")) {

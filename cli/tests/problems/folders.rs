@@ -40,10 +40,7 @@ fn wait(is_there: impl Fn() -> bool) {
 
 fn refused(words: &str, here: &Path, code: &str) -> String {
     let printed = common::refused(words, here, 2);
-    assert!(
-        printed.starts_with(&format!("error[{code}]: ")),
-        "{printed}"
-    );
+    assert!(printed.starts_with(&format!("error[{code}]: ")), "{printed}");
     printed
 }
 
@@ -102,10 +99,7 @@ fn a_used_folder_is_refused_numbered_or_replaced() {
     let after = files(&here.join("a"));
     assert_eq!(after["notes.txt"], b"mine");
     let names = |of: &BTreeMap<String, Vec<u8>>| of.keys().cloned().collect::<Vec<_>>();
-    let own: Vec<String> = names(&after)
-        .into_iter()
-        .filter(|n| n != "notes.txt")
-        .collect();
+    let own: Vec<String> = names(&after).into_iter().filter(|n| n != "notes.txt").collect();
     assert_eq!(own, names(&second));
     assert_eq!(after["final.npz"], second["final.npz"]);
 }
@@ -119,13 +113,7 @@ fn runs_without_a_name_are_numbered() {
     assert!(!first.contains("another run"), "{first}");
     let before = files(&here.join("out"));
     let second = good(run, &here);
-    assert_has(
-        &second,
-        &[
-            "`out` holds another run; this one goes to `out-2`",
-            "out-2/final.npz",
-        ],
-    );
+    assert_has(&second, &["`out` holds another run; this one goes to `out-2`", "out-2/final.npz"]);
     good(run, &here);
     assert_eq!(files(&here.join("out")), before);
     assert_eq!(bytes(&here.join("out-3/final.npz")), before["final.npz"]);
@@ -149,31 +137,14 @@ fn a_file_that_grows_too_large_is_an_error() {
     let output = limited("--set time.steps=2 --out a -q");
     let printed = text(&output.stderr);
     assert_eq!(output.status.code(), Some(6), "{printed}");
-    assert_has(
-        &printed,
-        &[
-            "error[R0201]: cannot write `a/frame_000000.npz`",
-            "ulimit -f",
-        ],
-    );
+    assert_has(&printed, &["error[R0201]: cannot write `a/frame_000000.npz`", "ulimit -f"]);
     let left = files(&here.join("a"));
-    assert_eq!(
-        left.keys().collect::<Vec<_>>(),
-        ["problem.toml", "series.csv"]
-    );
+    assert_eq!(left.keys().collect::<Vec<_>>(), ["problem.toml", "series.csv"]);
     // Nor does it mix with the files of another run.
     good("run drift.toml --out b -q", &here);
-    assert_eq!(
-        limited("--set time.steps=2 --out b --overwrite -q")
-            .status
-            .code(),
-        Some(6)
-    );
+    assert_eq!(limited("--set time.steps=2 --out b --overwrite -q").status.code(), Some(6));
     let left = files(&here.join("b"));
-    assert_eq!(
-        left.keys().collect::<Vec<_>>(),
-        ["problem.toml", "series.csv"]
-    );
+    assert_eq!(left.keys().collect::<Vec<_>>(), ["problem.toml", "series.csv"]);
 }
 
 /// A killed run goes on from its files, and has each row once.
@@ -194,10 +165,7 @@ fn a_killed_run_goes_on_as_if_it_had_not_been_killed() {
     assert!(here.join("parts/series.csv.part").is_file());
     run(15, again);
     let (whole, parts) = (files(&here.join("whole")), files(&here.join("parts")));
-    assert_eq!(
-        whole.keys().collect::<Vec<_>>(),
-        parts.keys().collect::<Vec<_>>()
-    );
+    assert_eq!(whole.keys().collect::<Vec<_>>(), parts.keys().collect::<Vec<_>>());
     for (name, one) in &whole {
         let same = one == &parts[name] || name == "problem.toml";
         assert!(same, "{name}: {}", text(&parts["series.csv"]));
@@ -221,13 +189,7 @@ fn a_restart_at_the_last_step_changes_nothing() {
         let mut state = Npz::open(here.join(&state)).unwrap();
         assert!(state.f64("dt").unwrap() > 0.0);
         let series = Table::read(here.join(steps).join("series.csv")).unwrap();
-        assert!(
-            series
-                .column("dt")
-                .unwrap()
-                .last()
-                .is_some_and(|dt| *dt > 0.0)
-        );
+        assert!(series.column("dt").unwrap().last().is_some_and(|dt| *dt > 0.0));
     }
 }
 
@@ -236,10 +198,7 @@ fn steps_count_from_where_a_run_starts() {
     let here = folder("steps");
     let step = |file: &str| Npz::open(here.join(file)).unwrap().u64("step").unwrap();
     let printed = good("run drift.toml --steps 0 --out none", &here);
-    assert!(
-        printed.contains("after 0 steps") && !printed.contains("NaN"),
-        "{printed}"
-    );
+    assert!(printed.contains("after 0 steps") && !printed.contains("NaN"), "{printed}");
     assert_eq!(step("none/final.npz"), 0);
     let series = Table::read(here.join("none/series.csv")).unwrap();
     assert_eq!(series.column("step").unwrap(), [0.0]);

@@ -28,9 +28,7 @@ fn pictures_stay_in_the_folder_of_the_run() {
         &long,
     ];
     for name in names {
-        let quoted = format!("{name:?}")
-            .replace("\\u{1b}", "\\u001B")
-            .replace("\\0", "\\u0000");
+        let quoted = format!("{name:?}").replace("\\u{1b}", "\\u001B").replace("\\0", "\\u0000");
         let wrong = PROBLEM.replace("file = \"slope\"", &format!("file = {quoted}"));
         write(&here.join("wrong.toml"), &wrong);
         let printed = refused("run wrong.toml -q", &here, 2);
@@ -38,10 +36,8 @@ fn pictures_stay_in_the_folder_of_the_run() {
         assert!(!here.join("out").exists(), "{name:?}");
     }
     assert!(!above.exists() && !here.join("absolute.png").exists());
-    let spectrum = stencil(
-        "run taylor_green --set output.spectrum=true --set plot.1.file=spectrum",
-        &here,
-    );
+    let spectrum =
+        stencil("run taylor_green --set output.spectrum=true --set plot.1.file=spectrum", &here);
     assert!(text(&spectrum.stderr).contains("error[F0106]"));
     // Ordinary names stay as they are.
     let fine = PROBLEM.replace("file = \"slope\"", "file = \"steep Δq, t = 1\"");
@@ -63,10 +59,7 @@ fn control_characters_do_not_reach_the_terminal() {
         of("dir = \"out\"", "dir = \"EVIL\""),
         of("system = \"drift.pde\"", "system = \"EVIL\""),
         of("system = \"drift.pde\"", "system = \"EVIL.pde\""),
-        of(
-            "system = \"drift.pde\"",
-            "system = \"system EVIL in 1d {}\"",
-        ),
+        of("system = \"drift.pde\"", "system = \"system EVIL in 1d {}\""),
         of("q = \"1 + 0.5", "q = \"EVIL 1 + 0.5"),
         of("[time]", "[time]\n\"EVIL\" = 1"),
         of("end = 0.5", "end = \"EVIL\""),
@@ -78,15 +71,8 @@ fn control_characters_do_not_reach_the_terminal() {
             let output = stencil(&format!("{command} wrong.toml"), &here);
             let all = [output.stdout, output.stderr].concat();
             let printed = text(&all);
-            let control = printed
-                .chars()
-                .find(|c| c.is_control() && !matches!(c, '\n' | '\t'));
-            assert_eq!(
-                control,
-                None,
-                "text {at}, {command}: {}",
-                printed.escape_debug()
-            );
+            let control = printed.chars().find(|c| c.is_control() && !matches!(c, '\n' | '\t'));
+            assert_eq!(control, None, "text {at}, {command}: {}", printed.escape_debug());
         }
     }
 }
@@ -99,29 +85,17 @@ fn memory_is_predicted() {
     let printed = refused("run drift.toml --cells 1000000,900000", &here, 2);
     assert_has(
         &printed,
-        &[
-            "error[R0301]",
-            "1000000 x 900000 x 1 cells",
-            "the largest mesh",
-            "new values of fields",
-        ],
+        &["error[R0301]", "1000000 x 900000 x 1 cells", "the largest mesh", "new values of fields"],
     );
     // 2^64 cells.
     let cells = "mesh.cells=4194304,2097152,2097152";
     let printed = refused(&format!("run explosion --set {cells}"), &here, 2);
-    assert!(
-        printed.contains("error[R0301]") && !printed.contains("needs 0"),
-        "{printed}"
-    );
+    assert!(printed.contains("error[R0301]") && !printed.contains("needs 0"), "{printed}");
     // Each of the arrays has room, and all of them have not.
     let program = env!("CARGO_BIN_EXE_stencil");
     let line =
         format!("ulimit -v 2000000; exec {program} run drift.toml --threads 1 --cells 9000,8000");
-    let output = Command::new("sh")
-        .args(["-c", &line])
-        .current_dir(&here)
-        .output()
-        .unwrap();
+    let output = Command::new("sh").args(["-c", &line]).current_dir(&here).output().unwrap();
     let printed = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{printed}");
     assert_has(&printed, &["error[R0301]"]);
@@ -148,10 +122,9 @@ fn what_is_no_state_is_refused() {
     assert!(restart("/dev/zero").contains("no regular file"));
     assert!(restart("out").contains("a folder"));
     assert!(restart("none.npz").contains("the file, or a folder on the way to it, is not there"));
-    for (name, bytes) in [
-        ("cut.npz", &whole[..whole.len() - 1]),
-        ("half.npz", &whole[..whole.len() / 2]),
-    ] {
+    for (name, bytes) in
+        [("cut.npz", &whole[..whole.len() - 1]), ("half.npz", &whole[..whole.len() / 2])]
+    {
         std::fs::write(here.join(name), bytes).unwrap();
         let printed = restart(name);
         assert_has(&printed, &["error[R02"]);
@@ -168,10 +141,8 @@ fn library(folder: &Path, source: &str, names: &[&str]) -> bool {
     write(&folder.join("fake.c"), source);
     names.iter().all(|name| {
         let mut command = Command::new("cc");
-        let made = command
-            .args(["-shared", "-fPIC", "-o", name, "fake.c"])
-            .current_dir(folder)
-            .status();
+        let made =
+            command.args(["-shared", "-fPIC", "-o", name, "fake.c"]).current_dir(folder).status();
         made.is_ok_and(|status| status.success())
     })
 }
@@ -187,21 +158,12 @@ fn with_driver(folder: &Path, libraries: &Path, words: &str) -> Output {
 #[test]
 fn a_driver_that_does_not_work_is_an_error_or_passed_over() {
     let here = folder("driver");
-    let all: String = DRIVER
-        .split_whitespace()
-        .map(|name| format!("int {name}() {{ return 999; }}\n"))
-        .collect();
+    let all: String =
+        DRIVER.split_whitespace().map(|name| format!("int {name}() {{ return 999; }}\n")).collect();
     let with = |own: &[&str]| {
-        let name_of = |text: &str| {
-            text.split(['(', ' '])
-                .nth(1)
-                .unwrap_or_default()
-                .to_string()
-        };
+        let name_of = |text: &str| text.split(['(', ' ']).nth(1).unwrap_or_default().to_string();
         let own_names: Vec<String> = own.iter().map(|text| name_of(text)).collect();
-        let rest = all
-            .lines()
-            .filter(|line| !own_names.contains(&name_of(line)));
+        let rest = all.lines().filter(|line| !own_names.contains(&name_of(line)));
         rest.map(str::to_string)
             .chain(own.iter().map(|text| text.to_string()))
             .collect::<Vec<_>>()
@@ -211,11 +173,7 @@ fn a_driver_that_does_not_work_is_an_error_or_passed_over() {
     let spoken = "int cuGetErrorString(int e, const char **t) { *t = \"made up\"; return 0; }";
     let cases = [
         ("empty", String::new(), "has no cuInit"),
-        (
-            "partial",
-            "int cuInit(unsigned f) { return 0; }".into(),
-            "has no cuDriverGetVersion",
-        ),
+        ("partial", "int cuInit(unsigned f) { return 0; }".into(), "has no cuDriverGetVersion"),
         ("dumb", with(&[]), "starting the driver failed"),
         ("silent", with(&[silent]), "starting the driver failed"),
         ("spoken", with(&[spoken]), "made up"),
@@ -247,16 +205,10 @@ fn a_driver_that_does_not_work_is_an_error_or_passed_over() {
         let output = with_driver(&here, &libraries, &format!("{run} cuda"));
         let printed = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{name}: {printed}");
-        assert!(
-            printed.contains(expected) && !printed.contains("panicked"),
-            "{name}: {printed}"
-        );
+        assert!(printed.contains(expected) && !printed.contains("panicked"), "{name}: {printed}");
         let output = with_driver(&here, &libraries, &format!("{run} auto"));
         let printed = text(&output.stderr);
-        assert!(
-            output.status.success() && printed.is_empty(),
-            "{name}: {printed}"
-        );
+        assert!(output.status.success() && printed.is_empty(), "{name}: {printed}");
         let output = with_driver(&here, &libraries, "doctor");
         let printed = text(&output.stdout) + &text(&output.stderr);
         assert!(

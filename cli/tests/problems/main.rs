@@ -78,14 +78,7 @@ fn a_run_leaves_what_its_file_asks_for() {
     let printed = good("run drift.toml", &here);
     assert_has(
         &printed,
-        &[
-            "ddt(q)",
-            "dt by cfl(0.3)",
-            "y.lo: wall",
-            "Mpts/s",
-            "mass",
-            "final.npz",
-        ],
+        &["ddt(q)", "dt by cfl(0.3)", "y.lo: wall", "Mpts/s", "mass", "final.npz"],
     );
     let out = here.join("out");
     for picture in ["q.png", "slope.png"] {
@@ -95,10 +88,7 @@ fn a_run_leaves_what_its_file_asks_for() {
     let (t, steps) = (last.f64("t").unwrap(), last.u64("step").unwrap());
     assert_eq!(t, 0.5);
     let series = Table::read(out.join("series.csv")).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(
-        series.names().collect::<Vec<_>>(),
-        ["step", "t", "dt", "mass", "top"]
-    );
+    assert_eq!(series.names().collect::<Vec<_>>(), ["step", "t", "dt", "mass", "top"]);
     let rows = series.column("step").unwrap();
     assert!(steps > 6 && rows.starts_with(&[0.0, 3.0, 6.0]), "{rows:?}");
     assert_eq!(rows.last(), Some(&(steps as f64)));
@@ -107,13 +97,8 @@ fn a_run_leaves_what_its_file_asks_for() {
         assert!(out.join(format!("frame_{step:06}.npz")).is_file(), "{step}");
     }
     let parts = std::fs::read_dir(&out).unwrap();
-    let parts = parts.filter(|e| {
-        e.as_ref()
-            .unwrap()
-            .path()
-            .extension()
-            .is_some_and(|e| e == "part")
-    });
+    let parts =
+        parts.filter(|e| e.as_ref().unwrap().path().extension().is_some_and(|e| e == "part"));
     assert_eq!(parts.count(), 0);
 }
 
@@ -123,18 +108,11 @@ fn the_resolved_problem_gives_the_same_bits() {
     let args = "run drift.toml --set params.k=0.03 --cells 12,10 -q";
     assert_eq!(good(args, &here), "");
     std::fs::create_dir(here.join("elsewhere")).unwrap();
-    std::fs::rename(
-        here.join("out/problem.toml"),
-        here.join("elsewhere/again.toml"),
-    )
-    .unwrap();
+    std::fs::rename(here.join("out/problem.toml"), here.join("elsewhere/again.toml")).unwrap();
     let again = "run again.toml --out again --threads 1 --backend rows -q";
     good(again, &here.join("elsewhere"));
     for file in ["final.npz", "series.csv", "frame_000004.npz", "slope.png"] {
-        let (one, two) = (
-            here.join("out").join(file),
-            here.join("elsewhere/again").join(file),
-        );
+        let (one, two) = (here.join("out").join(file), here.join("elsewhere/again").join(file));
         assert!(bytes(&one) == bytes(&two), "{file}");
     }
 }
@@ -143,10 +121,7 @@ fn the_resolved_problem_gives_the_same_bits() {
 fn pictures_are_set_by_number() {
     let here = folder("pictures");
     let run = "run drift.toml -q --set time.steps=1 --set";
-    good(
-        &format!("{run} plot.2.file=steep --set plot.1.title=Q"),
-        &here,
-    );
+    good(&format!("{run} plot.2.file=steep --set plot.1.title=Q"), &here);
     assert!(here.join("out/steep.png").is_file() && !here.join("out/slope.png").exists());
     let resolved = std::fs::read_to_string(here.join("out/problem.toml")).unwrap();
     assert_has(&resolved, &["title = \"Q\""]);
@@ -167,10 +142,7 @@ fn json_is_one_object_with_all_results() {
     let value: serde_json::Value = serde_json::from_str(&printed).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(value["system"], "Wave");
     assert_eq!(value["mesh"]["cells"], serde_json::json!([64]));
-    assert_eq!(
-        (&value["precision"], value["t"].as_f64()),
-        (&"f64".into(), Some(1.0))
-    );
+    assert_eq!((&value["precision"], value["t"].as_f64()), (&"f64".into(), Some(1.0)));
     let linf = value["errors"]["q"]["linf"].as_f64().unwrap();
     let l1 = value["errors"]["q"]["l1"].as_f64().unwrap();
     assert!(linf > 0.0 && linf < 1e-4 && l1 < linf, "{printed}");
@@ -260,10 +232,7 @@ fn a_step_that_cannot_be_checked_is_told_of_before_the_first() {
         text(&output.stderr)
     };
     let told = said("");
-    assert!(
-        told.starts_with("note: the length of steps is not checked"),
-        "{told}"
-    );
+    assert!(told.starts_with("note: the length of steps is not checked"), "{told}");
     assert_eq!(said("--unchecked-step --overwrite"), "");
 }
 
@@ -271,10 +240,7 @@ fn a_step_that_cannot_be_checked_is_told_of_before_the_first() {
 fn initial_values_from_a_file_travel_with_the_run() {
     let here = folder("initial");
     good("run drift.toml --out first --set time.steps=3 -q", &here);
-    let from = PROBLEM.replace(
-        "q = \"1 + 0.5*sin(x)*exp(-y^2)\"",
-        "file = \"first/final.npz\"",
-    );
+    let from = PROBLEM.replace("q = \"1 + 0.5*sin(x)*exp(-y^2)\"", "file = \"first/final.npz\"");
     write(&here.join("second.toml"), &from);
     good("run second.toml --out second -q", &here);
     std::fs::remove_dir_all(here.join("first")).unwrap();
@@ -299,10 +265,7 @@ fn check_shows_what_is_understood() {
         ],
     );
     let printed = good("check drift.toml --set time.dt=0.1", &here);
-    assert_has(
-        &printed,
-        &["24 × 16 cells", "y.hi: dirichlet = 1 + t", "dt = 0.1"],
-    );
+    assert_has(&printed, &["24 × 16 cells", "y.hi: dirichlet = 1 + t", "dt = 0.1"]);
     write(
         &here.join("bad.pde"),
         "system A in 1d {\n    field q: scalar;\n    ddt(q) = lap(p);\n}\n",
@@ -340,14 +303,9 @@ fn wrong_targets_and_settings_exit_with_2_and_help() {
 fn the_way_out_of_a_declaration_runs() {
     let here = folder("minimal");
     let printed = text(&stencil("run drift.pde", &here).stderr);
-    let start = printed
-        .find("    system = ")
-        .unwrap_or_else(|| panic!("{printed}"));
+    let start = printed.find("    system = ").unwrap_or_else(|| panic!("{printed}"));
     let lines = printed[start..].lines().map(|line| line.trim_start());
-    write(
-        &here.join("minimal.toml"),
-        &lines.collect::<Vec<_>>().join("\n"),
-    );
+    write(&here.join("minimal.toml"), &lines.collect::<Vec<_>>().join("\n"));
     good("run minimal.toml --steps 2 -q", &here);
 }
 
@@ -356,10 +314,6 @@ fn the_list_names_problems_and_systems_once() {
     let printed = good("list", &folder("list"));
     for expected in ["explosion", "gray_scott", "IsothermalNs"] {
         let begins = |line: &&str| line.split_whitespace().next() == Some(expected);
-        assert_eq!(
-            printed.lines().filter(begins).count(),
-            1,
-            "{expected}: {printed}"
-        );
+        assert_eq!(printed.lines().filter(begins).count(), 1, "{expected}: {printed}");
     }
 }

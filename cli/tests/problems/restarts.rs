@@ -12,10 +12,7 @@ fn a_restart_goes_on_with_the_same_bits() {
     let here = folder("restart");
     good("run drift.toml --out whole -q", &here);
     good("run drift.toml --out parts --set time.steps=6 -q", &here);
-    let printed = good(
-        "run drift.toml --out parts --restart parts/final.npz",
-        &here,
-    );
+    let printed = good("run drift.toml --out parts --restart parts/final.npz", &here);
     assert_has(&printed, &["goes on from parts/final.npz: step 6"]);
     for file in ["final.npz", "series.csv", "frame_000008.npz"] {
         let (one, two) = (here.join("whole").join(file), here.join("parts").join(file));
@@ -29,9 +26,7 @@ fn a_restart_names_what_changed() {
     let top = "--set boundary.y.hi.dirichlet=top --set let.top=1+t";
     let run = |options: &str| {
         let printed = good(&format!("run drift.toml {options}"), &here);
-        let notes = printed
-            .lines()
-            .filter_map(|l| l.trim().strip_prefix("note: "));
+        let notes = printed.lines().filter_map(|l| l.trim().strip_prefix("note: "));
         notes.map(str::to_string).collect::<Vec<_>>()
     };
     run(&format!("{top} --set time.steps=3"));
@@ -40,9 +35,7 @@ fn a_restart_names_what_changed() {
     assert!(same.is_empty(), "{same:?}");
     let faster = top.replace("1+t", "1+2*t");
     assert_eq!(
-        run(&format!(
-            "{faster} {again} --param k=0.1 --set boundary.x=outflow --dt 0.01"
-        )),
+        run(&format!("{faster} {again} --param k=0.1 --set boundary.x=outflow --dt 0.01")),
         [
             "boundary.x.lo: not set in the file, { kind = \"outflow\" } now",
             "boundary.x.hi: not set in the file, { kind = \"outflow\" } now",
@@ -75,9 +68,7 @@ fn an_interrupted_run_leaves_its_state() {
     while !here.join("cut/frame_000000.npz").is_file() {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    let kill = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     assert!(kill.is_ok_and(|status| status.success()));
     let output = child.wait_with_output().unwrap_or_else(|e| panic!("{e}"));
     let printed = text(&output.stderr);

@@ -26,23 +26,18 @@ impl Algorithm {
         self.check_names()?;
         for param in &self.params {
             if param.default.is_some_and(|value| !value.is_finite()) {
-                return Err(format!(
-                    "the default of parameter `{}` is not finite",
-                    param.name
-                ));
+                return Err(format!("the default of parameter `{}` is not finite", param.name));
             }
         }
         for uniform in &self.uniforms {
             let name = &uniform.name;
             check_expr(&uniform.value).map_err(|e| format!("uniform `{name}`: {e}"))?;
             for atom in uniform.value.atoms() {
-                self.check_uniform_atom(*atom)
-                    .map_err(|e| format!("uniform `{name}`: {e}"))?;
+                self.check_uniform_atom(*atom).map_err(|e| format!("uniform `{name}`: {e}"))?;
             }
         }
         for (id, function) in self.ids() {
-            self.check_function(id)
-                .map_err(|e| format!("function `{}`: {e}", function.name))?;
+            self.check_function(id).map_err(|e| format!("function `{}`: {e}", function.name))?;
         }
         self.check_states()?;
         self.check_accumulators()?;
@@ -50,8 +45,7 @@ impl Algorithm {
             return Err(format!("`{}` has no substep", self.name));
         }
         for (i, substep) in self.substeps.iter().enumerate() {
-            self.check_substep(substep)
-                .map_err(|e| format!("substep {}: {e}", i + 1))?;
+            self.check_substep(substep).map_err(|e| format!("substep {}: {e}", i + 1))?;
         }
         Ok(())
     }
@@ -81,10 +75,9 @@ impl Algorithm {
                 return Err(format!("function `{name}` is defined twice"));
             }
             let own = match function.def {
-                Def::State(state) => self
-                    .states
-                    .get(state.0 as usize)
-                    .is_some_and(|s| s.name == name),
+                Def::State(state) => {
+                    self.states.get(state.0 as usize).is_some_and(|s| s.name == name)
+                }
                 Def::Point(_) | Def::Sum(_) => false,
             };
             if names.contains(name) && !own {
@@ -127,9 +120,7 @@ impl Algorithm {
             }
             Def::Sum(terms) => self.check_sum(terms)?,
         }
-        def.accesses()
-            .iter()
-            .try_for_each(|access| self.check_access(id, access))
+        def.accesses().iter().try_for_each(|access| self.check_access(id, access))
     }
 
     fn check_uniform(&self, index: u32) -> Result<(), String> {
@@ -150,12 +141,9 @@ impl Algorithm {
             }
         }
         let axis = self.slowest_axis();
-        if terms
-            .windows(2)
-            .any(|pair| pair[0].value.at[axis] > pair[1].value.at[axis])
-        {
+        if terms.windows(2).any(|pair| pair[0].value.at[axis] > pair[1].value.at[axis]) {
             return Err(
-                "the terms of the sum are not in the order of the planes that they read".into(),
+                "the terms of the sum are not in the order of the planes that they read".into()
             );
         }
         Ok(())
@@ -175,11 +163,7 @@ impl Algorithm {
                 access.at, self.dimension
             ));
         }
-        if access
-            .at
-            .iter()
-            .any(|o| o.unsigned_abs() > LARGEST_OFFSET.unsigned_abs())
-        {
+        if access.at.iter().any(|o| o.unsigned_abs() > LARGEST_OFFSET.unsigned_abs()) {
             return Err(format!(
                 "reads `{name}` at {:?}, further than {LARGEST_OFFSET} cells",
                 access.at
@@ -257,19 +241,13 @@ impl Algorithm {
                 ));
             }
             if declared.role == Role::Given {
-                return Err(format!(
-                    "`{}` is given and cannot be updated",
-                    declared.name
-                ));
+                return Err(format!("`{}` is given and cannot be updated", declared.name));
             }
             if !updated.insert(*state) {
                 return Err(format!("state `{}` is updated twice", declared.name));
             }
         }
-        match self
-            .states_of(Role::Field)
-            .find(|(id, _)| !updated.contains(id))
-        {
+        match self.states_of(Role::Field).find(|(id, _)| !updated.contains(id)) {
             Some((_, state)) if self.evolves() => {
                 Err(format!("field `{}` is not updated", state.name))
             }
@@ -304,14 +282,10 @@ fn check_expr<A: Clone + Ord>(expr: &Expr<A>) -> Result<(), String> {
 
 fn identifier(name: &str) -> Result<(), String> {
     let mut chars = name.chars();
-    let starts = chars
-        .next()
-        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    let starts = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
     if starts && chars.all(|c| c.is_ascii_alphanumeric() || c == '_') {
         Ok(())
     } else {
-        Err(format!(
-            "`{name}` is not a name: letters, digits and `_` make one"
-        ))
+        Err(format!("`{name}` is not a name: letters, digits and `_` make one"))
     }
 }

@@ -34,8 +34,7 @@ impl Bounds {
 /// everything else recomputed in place. A root that is stored is computed, not read.
 pub fn footprint(alg: &Algorithm, roots: &[FnId], stored: &BTreeSet<FnId>) -> Footprint {
     let read = read_by::<Vec<Offset>>(alg, roots, stored).into_iter();
-    read.map(|(id, points)| (id, points.into_iter().collect()))
-        .collect()
+    read.map(|(id, points)| (id, points.into_iter().collect())).collect()
 }
 
 /// The boxes around the [`footprint`], without its points: fast for any number of them.
@@ -79,17 +78,11 @@ impl Points for Vec<Offset> {
 
 impl Points for Bounds {
     fn here() -> Self {
-        Bounds {
-            low: [0; 3],
-            high: [0; 3],
-        }
+        Bounds { low: [0; 3], high: [0; 3] }
     }
 
     fn moved(&self, shift: Offset) -> Self {
-        Bounds {
-            low: moved(self.low, shift),
-            high: moved(self.high, shift),
-        }
+        Bounds { low: moved(self.low, shift), high: moved(self.high, shift) }
     }
 
     fn join(&mut self, other: Self) {

@@ -56,11 +56,7 @@ impl Algorithm {
             ..self.clone()
         };
         let groups: Vec<Vec<&Substep>> = match steps {
-            1 => self
-                .substeps
-                .chunks(group)
-                .map(|g| g.iter().collect())
-                .collect(),
+            1 => self.substeps.chunks(group).map(|g| g.iter().collect()).collect(),
             _ => vec![(0..steps).flat_map(|_| &self.substeps).collect()],
         };
         for group in groups {
@@ -70,21 +66,15 @@ impl Algorithm {
         }
         fused.drop_unread_previous();
         let fused = prune(fused);
-        let why = |why| {
-            format!(
-                "groups of {group} substeps of `{}` are no substeps: {why}",
-                self.name
-            )
-        };
+        let why =
+            |why| format!("groups of {group} substeps of `{}` are no substeps: {why}", self.name);
         fused.check().map_err(why)?;
         Ok(fused)
     }
 
     fn check_group(&self, group: usize) -> Result<(), String> {
         if !(1..=MOST_FUSED).contains(&group) {
-            return Err(format!(
-                "{group} substeps cannot be fused; 1 to {MOST_FUSED} can"
-            ));
+            return Err(format!("{group} substeps cannot be fused; 1 to {MOST_FUSED} can"));
         }
         let own = self.substeps.len();
         if group > own && !group.is_multiple_of(own) {
@@ -114,10 +104,7 @@ struct Group<'a> {
 
 impl<'a> Group<'a> {
     fn new(algorithm: &'a mut Algorithm) -> Self {
-        Group {
-            algorithm,
-            now: BTreeMap::new(),
-        }
+        Group { algorithm, now: BTreeMap::new() }
     }
 
     /// The combined updates of all substeps. Writes to accumulators that a later group sets anew are useless, with and
@@ -157,10 +144,7 @@ impl<'a> Group<'a> {
             if reads.iter().all(|(old, new)| old == new) {
                 id
             } else {
-                let def = map_reads(&def, |access| Access {
-                    of: reads[&access.of],
-                    ..access
-                });
+                let def = map_reads(&def, |access| Access { of: reads[&access.of], ..access });
                 self.add(format!("{name}_at_{number}"), def, span)
             }
         };

@@ -144,14 +144,8 @@ impl<'a, T: Real> Oracle<'a, T> {
 
     fn value(&self, def: &Def, cell: [i32; 3], values: &[Option<Grid<T>>]) -> T {
         let read = |access: Access| {
-            let at = [
-                cell[0] + access.at[0],
-                cell[1] + access.at[1],
-                cell[2] + access.at[2],
-            ];
-            values[access.of.0 as usize]
-                .as_ref()
-                .map_or(T::ZERO, |grid| grid.at(at))
+            let at = [cell[0] + access.at[0], cell[1] + access.at[1], cell[2] + access.at[2]];
+            values[access.of.0 as usize].as_ref().map_or(T::ZERO, |grid| grid.at(at))
         };
         match def {
             Def::State(state) => self.periodic(*state, cell),
@@ -161,17 +155,13 @@ impl<'a, T: Real> Oracle<'a, T> {
             }),
             Def::Sum(terms) => {
                 let first = self.product(&terms[0], read(terms[0].value));
-                terms[1..]
-                    .iter()
-                    .fold(first, |sum, term| self.add(sum, term, read(term.value)))
+                terms[1..].iter().fold(first, |sum, term| self.add(sum, term, read(term.value)))
             }
         }
     }
 
     fn product(&self, term: &SumTerm, value: T) -> T {
-        let product = term
-            .factor
-            .map_or(value, |factor| self.uniforms[factor.0 as usize] * value);
+        let product = term.factor.map_or(value, |factor| self.uniforms[factor.0 as usize] * value);
         if term.negative { -product } else { product }
     }
 

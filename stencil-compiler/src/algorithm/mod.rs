@@ -213,10 +213,7 @@ impl Algorithm {
 
     /// All grid functions with their ids.
     pub fn ids(&self) -> impl Iterator<Item = (FnId, &GridFn)> {
-        self.functions
-            .iter()
-            .enumerate()
-            .map(|(i, f)| (FnId(i as u32), f))
+        self.functions.iter().enumerate().map(|(i, f)| (FnId(i as u32), f))
     }
 
     /// The grid function of this name.
@@ -226,19 +223,12 @@ impl Algorithm {
 
     /// The state variable of this name.
     pub fn find_state(&self, name: &str) -> Option<StateId> {
-        self.states
-            .iter()
-            .position(|s| s.name == name)
-            .map(|i| StateId(i as u32))
+        self.states.iter().position(|s| s.name == name).map(|i| StateId(i as u32))
     }
 
     /// State variables of a role, in order.
     pub fn states_of(&self, role: Role) -> impl Iterator<Item = (StateId, &State)> {
-        let all = self
-            .states
-            .iter()
-            .enumerate()
-            .map(|(i, s)| (StateId(i as u32), s));
+        let all = self.states.iter().enumerate().map(|(i, s)| (StateId(i as u32), s));
         all.filter(move |(_, s)| s.role == role)
     }
 
@@ -322,10 +312,7 @@ impl Algorithm {
     pub fn without_neighbours(&self) -> Self {
         let mut bare = self.clone();
         for function in &mut bare.functions {
-            let here = |access| Access {
-                at: [0; 3],
-                ..access
-            };
+            let here = |access| Access { at: [0; 3], ..access };
             function.def = prune::map_reads(&function.def, here);
         }
         bare

@@ -50,12 +50,7 @@ impl Algorithm {
         uniforms: &[T],
         state: &mut dyn FnMut(StateId, [isize; 3]) -> T,
     ) -> Option<Origin> {
-        let mut search = Search {
-            algorithm: self,
-            uniforms,
-            state,
-            known: BTreeMap::new(),
-        };
+        let mut search = Search { algorithm: self, uniforms, state, known: BTreeMap::new() };
         let value = search.function(function, cell, 0)?;
         match is_finite(value) {
             true => None,
@@ -169,21 +164,11 @@ impl<T: Real> Search<'_, T> {
                     let sides = self.sides(place).filter(|sides| !sides.is_empty());
                     return Some(match sides {
                         Some(sides) => Origin::Outside { cell, sides },
-                        None => Origin::Made {
-                            function,
-                            cell,
-                            op: Op::Sqrt,
-                            of,
-                        },
+                        None => Origin::Made { function, cell, op: Op::Sqrt, of },
                     });
                 }
                 Cause::Operation(op, of) => {
-                    return Some(Origin::Made {
-                        function,
-                        cell,
-                        op,
-                        of,
-                    });
+                    return Some(Origin::Made { function, cell, op, of });
                 }
             }
         }
@@ -273,10 +258,7 @@ impl<T: Real> Search<'_, T> {
         }
         let before = first.checked_sub(1).map(|before| &sums[before]);
         let (op, of) = self.step(before, &terms[first], value);
-        Some(Cause::Operation(
-            op,
-            of.into_iter().map(T::to_f64).collect(),
-        ))
+        Some(Cause::Operation(op, of.into_iter().map(T::to_f64).collect()))
     }
 }
 

@@ -38,9 +38,8 @@ impl Algorithm {
         let holds = |(accumulator, field): &(StateId, StateId)| {
             let value = self.value_of(*accumulator);
             needs.iter().enumerate().all(|(substep, needs)| {
-                let readers = needs
-                    .iter()
-                    .filter(|(_, needs)| value.is_some_and(|v| needs.contains(&v)));
+                let readers =
+                    needs.iter().filter(|(_, needs)| value.is_some_and(|v| needs.contains(&v)));
                 let readers: Vec<StateId> = readers.map(|(reader, _)| *reader).collect();
                 let before = substep.checked_sub(1);
                 readers.is_empty()
@@ -60,11 +59,8 @@ impl Algorithm {
         let needs = self.needs();
         let is_read_after = |substep: usize, state: StateId| {
             let value = self.value_of(state);
-            let reads = |needs: &Needs| {
-                needs
-                    .iter()
-                    .any(|(_, n)| value.is_some_and(|v| n.contains(&v)))
-            };
+            let reads =
+                |needs: &Needs| needs.iter().any(|(_, n)| value.is_some_and(|v| n.contains(&v)));
             let renews = |needs: &Needs| needs.iter().any(|(of, _)| *of == state);
             let next = needs[substep + 1..].iter().find(|n| reads(n) || renews(n));
             next.is_some_and(reads)
@@ -78,9 +74,7 @@ impl Algorithm {
             }
         }
         for (at, substep) in self.substeps.iter_mut().enumerate() {
-            substep
-                .updates
-                .retain(|(state, _)| !unread.contains(&(at, *state)));
+            substep.updates.retain(|(state, _)| !unread.contains(&(at, *state)));
         }
     }
 
@@ -100,9 +94,7 @@ impl Algorithm {
             (*state, needed(self, &[*id], &none).into_iter().collect())
         };
         let substeps = self.substeps.iter();
-        substeps
-            .map(|s| s.updates.iter().map(of_update).collect())
-            .collect()
+        substeps.map(|s| s.updates.iter().map(of_update).collect()).collect()
     }
 
     /// The grid function of the value of a state at the start of a substep.

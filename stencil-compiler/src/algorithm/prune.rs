@@ -29,14 +29,9 @@ pub(crate) fn prune(mut algorithm: Algorithm) -> Algorithm {
         }
     }
     let mut keep = needed.iter();
-    algorithm
-        .functions
-        .retain(|_| *keep.next().unwrap_or(&true));
+    algorithm.functions.retain(|_| *keep.next().unwrap_or(&true));
     for f in &mut algorithm.functions {
-        f.def = map_reads(&f.def, |access| Access {
-            of: moved[access.of.0 as usize],
-            ..access
-        });
+        f.def = map_reads(&f.def, |access| Access { of: moved[access.of.0 as usize], ..access });
     }
     for substep in &mut algorithm.substeps {
         for (_, id) in &mut substep.updates {

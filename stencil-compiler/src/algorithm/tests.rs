@@ -105,13 +105,9 @@ fn numbers_beyond_all_are_refused() {
 
 #[test]
 fn texts_return() {
-    for source in [
-        HEAT.to_string(),
-        coupled(),
-        engines::LINE.into(),
-        engines::PLANE.into(),
-        grad_div(),
-    ] {
+    for source in
+        [HEAT.to_string(), coupled(), engines::LINE.into(), engines::PLANE.into(), grad_div()]
+    {
         let alg = parsed(&source);
         alg.check().unwrap_or_else(|e| panic!("{e}\n{source}"));
         let printed = text::print(&alg);
@@ -123,13 +119,7 @@ fn texts_return() {
     let lap = heat.find("lap").map(|id| heat.function(id).span);
     assert_eq!(
         lap,
-        Some(Span {
-            start: Place { line: 3, column: 4 },
-            end: Place {
-                line: 3,
-                column: 20
-            }
-        })
+        Some(Span { start: Place { line: 3, column: 4 }, end: Place { line: 3, column: 20 } })
     );
     // Names that are words of the grammar, one of them alone in a definition.
     let odd = "algorithm A 1d scheme \"\" state state field state fn field fn state = state state fn sum = (state) \
@@ -144,72 +134,20 @@ const BAD_TEXTS: &[(&str, usize, &str)] = &[
     ("", 1, "expected `algorithm`"),
     ("algorithm A 4d", 1, "4 dimensions"),
     ("algorithm A 1d\nscheme 3", 2, "expected a quoted string"),
-    (
-        "algorithm A 1d scheme \"\"\nfoo",
-        2,
-        "no declaration begins with `foo`",
-    ),
+    ("algorithm A 1d scheme \"\"\nfoo", 2, "no declaration begins with `foo`"),
     ("algorithm A 1d scheme \"\"\n)", 2, "expected a declaration"),
-    (
-        "algorithm A 1d scheme \"\"\nstate a thing",
-        2,
-        "not `thing`",
-    ),
-    (
-        "algorithm A 1d scheme \"\" state a field\nstate a field",
-        2,
-        "defined twice",
-    ),
-    (
-        "algorithm A 1d scheme \"\"\nfn a = state b",
-        2,
-        "no state `b`",
-    ),
-    (
-        "algorithm A 1d scheme \"\"\nfn a = 1.0 + b",
-        2,
-        "no function or uniform `b`",
-    ),
-    (
-        "algorithm A 1d scheme \"\"\nuniform u = dx[1,0,0]",
-        2,
-        "has no offset",
-    ),
-    (
-        "algorithm A 1d scheme \"\"\nuniform u = 1.0 fn a = u[0,0,0]",
-        2,
-        "has no offset",
-    ),
-    (
-        "algorithm A 1d scheme \"\"\nuniform u = v",
-        2,
-        "no parameter `v`",
-    ),
-    (
-        "algorithm A 1d scheme \"\"\nfn a = 1.0\nfn b = sum { a }",
-        3,
-        "expected `+`",
-    ),
-    (
-        "algorithm A 1d scheme \"\"\nfn a = 1.0\nfn b = sum { + a + a }",
-        3,
-        "expected `,`",
-    ),
-    (
-        "algorithm A 1d scheme \"\"\nfn a = 1.0 @x:1-2:3",
-        2,
-        "expected a line",
-    ),
-    (
-        "algorithm A 1d scheme \"\"\nfn a = 1.0 @1:1-2:99999999999",
-        2,
-        "too large",
-    ),
-    (
-        "algorithm A 1d scheme \"\"\nsubstep { a = b",
-        2,
-        "no state `a`",
-    ),
+    ("algorithm A 1d scheme \"\"\nstate a thing", 2, "not `thing`"),
+    ("algorithm A 1d scheme \"\" state a field\nstate a field", 2, "defined twice"),
+    ("algorithm A 1d scheme \"\"\nfn a = state b", 2, "no state `b`"),
+    ("algorithm A 1d scheme \"\"\nfn a = 1.0 + b", 2, "no function or uniform `b`"),
+    ("algorithm A 1d scheme \"\"\nuniform u = dx[1,0,0]", 2, "has no offset"),
+    ("algorithm A 1d scheme \"\"\nuniform u = 1.0 fn a = u[0,0,0]", 2, "has no offset"),
+    ("algorithm A 1d scheme \"\"\nuniform u = v", 2, "no parameter `v`"),
+    ("algorithm A 1d scheme \"\"\nfn a = 1.0\nfn b = sum { a }", 3, "expected `+`"),
+    ("algorithm A 1d scheme \"\"\nfn a = 1.0\nfn b = sum { + a + a }", 3, "expected `,`"),
+    ("algorithm A 1d scheme \"\"\nfn a = 1.0 @x:1-2:3", 2, "expected a line"),
+    ("algorithm A 1d scheme \"\"\nfn a = 1.0 @1:1-2:99999999999", 2, "too large"),
+    ("algorithm A 1d scheme \"\"\nsubstep { a = b", 2, "no state `a`"),
 ];
 
 #[test]
@@ -233,47 +171,23 @@ fn bad_texts_are_answered_with_a_line() {
 const VIOLATIONS: &[(&str, &str, &str)] = &[
     ("param unset", "param dx", "parameter `dx`"),
     ("param unset", "param t", "`t` is declared twice"),
-    (
-        "param unset",
-        "param s1",
-        "function `s1` has the name of something else",
-    ),
+    ("param unset", "param s1", "function `s1` has the name of something else"),
     ("Heat 3d", "Heat 2d", "there is no axis 2"),
     (
         "+ z2 * t[0,0,-2], + z1",
         "+ z2 * t[0,0,2], + z1",
         "`lap`: the terms of the sum are not in the order",
     ),
-    (
-        "sum { + z3",
-        "sum { } fn l2 = sum { + z3",
-        "`lap`: the sum has no term",
-    ),
+    ("sum { + z3", "sum { } fn l2 = sum { + z3", "`lap`: the sum has no term"),
     (
         "fn acc_1 = h * lap",
         "fn acc_0 = h * lap + t_acc[1,0,0] fn acc_1 = acc_0",
         "reads `t_acc` at [1, 0, 0]",
     ),
-    (
-        "fn acc_1 = h * lap",
-        "fn q = t_acc fn acc_1 = h * lap + q[0,0,1]",
-        "reads `q` at [0, 0, 1]",
-    ),
-    (
-        "fn acc_1 = h * lap",
-        "fn acc_1 = sum { + t_acc }",
-        "sum `acc_1` reads accumulator `t_acc`",
-    ),
-    (
-        "{ t = t_2, t_acc = acc_2 }",
-        "{ t = t_2, t = t_1 }",
-        "substep 2: state `t` is updated twice",
-    ),
-    (
-        "{ t = t_2, t_acc = acc_2 }",
-        "{ t_acc = acc_2 }",
-        "substep 2: field `t` is not updated",
-    ),
+    ("fn acc_1 = h * lap", "fn q = t_acc fn acc_1 = h * lap + q[0,0,1]", "reads `q` at [0, 0, 1]"),
+    ("fn acc_1 = h * lap", "fn acc_1 = sum { + t_acc }", "sum `acc_1` reads accumulator `t_acc`"),
+    ("{ t = t_2, t_acc = acc_2 }", "{ t = t_2, t = t_1 }", "substep 2: state `t` is updated twice"),
+    ("{ t = t_2, t_acc = acc_2 }", "{ t_acc = acc_2 }", "substep 2: field `t` is not updated"),
 ];
 
 #[test]
@@ -285,16 +199,10 @@ fn violations_are_named() {
     }
     let mut alg = parsed(HEAT);
     alg.functions[2].name = "s-1".into();
-    assert!(
-        alg.check()
-            .is_err_and(|e| e.contains("`s-1` is not a name"))
-    );
+    assert!(alg.check().is_err_and(|e| e.contains("`s-1` is not a name")));
     let mut alg = parsed(HEAT);
     alg.functions.swap(2, 5);
-    assert!(
-        alg.check()
-            .is_err_and(|e| e.contains("which is not defined before it"))
-    );
+    assert!(alg.check().is_err_and(|e| e.contains("which is not defined before it")));
     let mut alg = parsed(HEAT);
     alg.functions[1].def = Def::State(super::StateId(0));
     assert!(
@@ -354,15 +262,9 @@ fn footprints_have_the_points_of_the_papers() {
     let stored = BTreeSet::from([id("div")]);
     let second = footprint(&composed, &roots, &stored);
     let counts = (second[&id("div")].len(), second[&id("ux")].len());
-    assert_eq!(
-        (second.len(), counts, radius(&second)),
-        (2, (18, 13), [3, 3, 3])
-    );
+    assert_eq!((second.len(), counts, radius(&second)), (2, (18, 13), [3, 3, 3]));
     // A stored root is computed, not read; together with its readers it is both.
-    assert_eq!(
-        footprint(&composed, &[id("div")], &stored)[&id("ux")].len(),
-        6
-    );
+    assert_eq!(footprint(&composed, &[id("div")], &stored)[&id("ux")].len(), 6);
     let both = footprint(&composed, &[id("div"), id("ux_1")], &stored);
     assert_eq!((both[&id("div")].len(), both[&id("ux")].len()), (6, 6));
     // A root that is a state is read in its own cell.

@@ -13,12 +13,8 @@ use crate::syntax::{Lexer, TextError, Token, quote};
 
 /// Prints an algorithm; [`parse`] reads the same value back.
 pub fn print(alg: &Algorithm) -> String {
-    let mut out = format!(
-        "algorithm {} {}d\nscheme {}\n",
-        alg.name,
-        alg.dimension,
-        quote(&alg.scheme)
-    );
+    let mut out =
+        format!("algorithm {} {}d\nscheme {}\n", alg.name, alg.dimension, quote(&alg.scheme));
     if !alg.file.is_empty() {
         out += &format!("file {}\n", quote(&alg.file));
     }
@@ -28,11 +24,7 @@ pub fn print(alg: &Algorithm) -> String {
     };
     for param in &alg.params {
         let default = param.default.map(|value| format!(" = {value:?}"));
-        line(format!(
-            "param {}{}",
-            param.name,
-            default.unwrap_or_default()
-        ));
+        line(format!("param {}{}", param.name, default.unwrap_or_default()));
     }
     for state in &alg.states {
         line(format!("state {} {}", state.name, state.role.name()));
@@ -49,11 +41,7 @@ pub fn print(alg: &Algorithm) -> String {
     }
     for function in &alg.functions {
         let span = print_span(&function.span);
-        line(format!(
-            "fn {} = {}{span}",
-            function.name,
-            print_def(alg, &function.def)
-        ));
+        line(format!("fn {} = {}{span}", function.name, print_def(alg, &function.def)));
     }
     for substep in &alg.substeps {
         let update = |(state, value): &(StateId, FnId)| {
@@ -107,26 +95,15 @@ fn print_def(alg: &Algorithm, def: &Def) -> String {
                 Atom::Uniform(uniform) => alg.uniform(*uniform).name.clone(),
             });
             // A function named `state`, alone, would read as the definition of the next name.
-            if text == "state" {
-                "(state)".to_string()
-            } else {
-                text
-            }
+            if text == "state" { "(state)".to_string() } else { text }
         }
         Def::Sum(terms) => {
             let term = |term: &SumTerm| {
                 let sign = if term.negative { '-' } else { '+' };
                 let factor = term.factor.map(|u| format!("{} * ", alg.uniform(u).name));
-                format!(
-                    "{sign} {}{}",
-                    factor.unwrap_or_default(),
-                    print_access(alg, &term.value)
-                )
+                format!("{sign} {}{}", factor.unwrap_or_default(), print_access(alg, &term.value))
             };
-            format!(
-                "sum {{ {} }}",
-                terms.iter().map(term).collect::<Vec<_>>().join(", ")
-            )
+            format!("sum {{ {} }}", terms.iter().map(term).collect::<Vec<_>>().join(", "))
         }
     }
 }
@@ -144,10 +121,7 @@ fn print_span(span: &Span) -> String {
         return String::new();
     }
     let (start, end) = (span.start, span.end);
-    format!(
-        " @{}:{}-{}:{}",
-        start.line, start.column, end.line, end.column
-    )
+    format!(" @{}:{}-{}:{}", start.line, start.column, end.line, end.column)
 }
 
 impl Role {
@@ -189,17 +163,8 @@ pub fn parse(text: &str) -> Result<Algorithm, TextError> {
         false => String::new(),
     };
     let (params, states, uniforms, functions, substeps) = Default::default();
-    let mut alg = Algorithm {
-        name,
-        file,
-        dimension,
-        scheme,
-        params,
-        states,
-        uniforms,
-        functions,
-        substeps,
-    };
+    let mut alg =
+        Algorithm { name, file, dimension, scheme, params, states, uniforms, functions, substeps };
     let mut names = Names::default();
     loop {
         let read: Declaration = match lexer.peek() {
@@ -257,11 +222,7 @@ fn known_name<T: Copy>(lexer: &mut Lexer, known: &BTreeMap<String, T>, kind: &st
 
 fn parse_param(lexer: &mut Lexer, alg: &mut Algorithm, names: &mut Names) -> Parsed<()> {
     let name = new_name(lexer, &names.params)?;
-    let default = if lexer.eat('=') {
-        Some(lexer.real()?)
-    } else {
-        None
-    };
+    let default = if lexer.eat('=') { Some(lexer.real()?) } else { None };
     names.params.insert(name.clone(), alg.params.len());
     alg.params.push(Param { name, default });
     Ok(())
@@ -275,9 +236,7 @@ fn parse_state(lexer: &mut Lexer, alg: &mut Algorithm, names: &mut Names) -> Par
             "state `{name}` is a `field`, an `accumulator` or `given`, not `{role}`"
         ));
     };
-    names
-        .states
-        .insert(name.clone(), StateId(alg.states.len() as u32));
+    names.states.insert(name.clone(), StateId(alg.states.len() as u32));
     alg.states.push(State { name, role });
     Ok(())
 }
@@ -287,9 +246,7 @@ fn parse_uniform(lexer: &mut Lexer, alg: &mut Algorithm, names: &mut Names) -> P
     lexer.expect('=')?;
     let value = expr::text::parse(lexer, &mut |atom, offset| {
         if offset.is_some() {
-            return Err(format!(
-                "`{atom}` is the same in every cell and has no offset"
-            ));
+            return Err(format!("`{atom}` is the same in every cell and has no offset"));
         }
         match RESERVED.iter().position(|reserved| *reserved == atom) {
             Some(3) => Ok(UniformAtom::Dt),
@@ -302,9 +259,7 @@ fn parse_uniform(lexer: &mut Lexer, alg: &mut Algorithm, names: &mut Names) -> P
             },
         }
     })?;
-    names
-        .uniforms
-        .insert(name.clone(), UniformId(alg.uniforms.len() as u32));
+    names.uniforms.insert(name.clone(), UniformId(alg.uniforms.len() as u32));
     alg.uniforms.push(Uniform { name, value });
     Ok(())
 }
@@ -323,21 +278,14 @@ fn parse_function(lexer: &mut Lexer, alg: &mut Algorithm, names: &mut Names) -> 
             names.functions.get(atom),
             names.uniforms.get(atom),
         ) {
-            (Some(&of), _) => Ok(Atom::Access(Access {
-                of,
-                at: offset.unwrap_or_default(),
-            })),
+            (Some(&of), _) => Ok(Atom::Access(Access { of, at: offset.unwrap_or_default() })),
             (None, Some(&uniform)) if offset.is_none() => Ok(Atom::Uniform(uniform)),
-            (None, Some(_)) => Err(format!(
-                "`{atom}` is the same in every cell and has no offset"
-            )),
+            (None, Some(_)) => Err(format!("`{atom}` is the same in every cell and has no offset")),
             (None, None) => Err(format!("no function or uniform `{atom}`")),
         })?)
     };
     let span = parse_span(lexer)?;
-    names
-        .functions
-        .insert(name.clone(), FnId(alg.functions.len() as u32));
+    names.functions.insert(name.clone(), FnId(alg.functions.len() as u32));
     alg.functions.push(GridFn { name, def, span });
     Ok(())
 }
@@ -361,16 +309,8 @@ fn parse_terms(lexer: &mut Lexer, names: &Names) -> Parsed<Vec<SumTerm>> {
             None
         };
         let of = known_name(lexer, &names.functions, "function")?;
-        let at = if lexer.is('[') {
-            lexer.offset()?
-        } else {
-            [0; 3]
-        };
-        terms.push(SumTerm {
-            negative,
-            factor,
-            value: Access { of, at },
-        });
+        let at = if lexer.is('[') { lexer.offset()? } else { [0; 3] };
+        terms.push(SumTerm { negative, factor, value: Access { of, at } });
     }
     Ok(terms)
 }
@@ -388,14 +328,8 @@ fn parse_span(lexer: &mut Lexer) -> Parsed<Span> {
         return lexer.error(format!("expected a line after `@`, found `{line}`"));
     };
     lexer.take();
-    let start = Place {
-        line,
-        column: after(lexer, ':')?,
-    };
-    let end = Place {
-        line: after(lexer, '-')?,
-        column: after(lexer, ':')?,
-    };
+    let start = Place { line, column: after(lexer, ':')? };
+    let end = Place { line: after(lexer, '-')?, column: after(lexer, ':')? };
     Ok(Span { start, end })
 }
 

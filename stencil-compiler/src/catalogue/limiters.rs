@@ -61,19 +61,11 @@ pub(crate) const HYBRID: Limiter = Limiter { name: "hybrid", ..WITH_THETA };
 pub(crate) const NONE: Limiter = Limiter { name: "none", is_of_waves: true, ..OF_STEPS };
 
 /// A limiter of the differences below and above a cell alone.
-const OF_STEPS: Limiter = Limiter {
-    name: "",
-    has_theta: false,
-    is_of_waves: false,
-    is_sided: false,
-    unlimited: None,
-};
+const OF_STEPS: Limiter =
+    Limiter { name: "", has_theta: false, is_of_waves: false, is_sided: false, unlimited: None };
 
 /// The same with a parameter.
-const WITH_THETA: Limiter = Limiter {
-    has_theta: true,
-    ..OF_STEPS
-};
+const WITH_THETA: Limiter = Limiter { has_theta: true, ..OF_STEPS };
 
 /// The range of a parameter: monotone lines from the smallest slopes to the steepest.
 pub(crate) const THETA: RangeInclusive<Rational> =

@@ -59,12 +59,7 @@ pub(crate) const PPM: Reconstruction = Reconstruction {
     parameter: None,
     propagates: false,
     reach: 2,
-    unlimited: &[
-        (-1, -1.0 / 12.0),
-        (0, 7.0 / 12.0),
-        (1, 7.0 / 12.0),
-        (2, -1.0 / 12.0),
-    ],
+    unlimited: &[(-1, -1.0 / 12.0), (0, 7.0 / 12.0), (1, 7.0 / 12.0), (2, -1.0 / 12.0)],
     // A face is at most twice as far from the mean as the other one, which lies before the next mean.
     monotone: Some(1.0 / 3.0),
 };
@@ -119,13 +114,8 @@ const fn eps(normal: Rational) -> Parameter {
 }
 
 /// The combination of means with the ideal weights.
-const OF_FIFTH_ORDER: &[(i32, f64)] = &[
-    (-2, 2.0 / 60.0),
-    (-1, -13.0 / 60.0),
-    (0, 47.0 / 60.0),
-    (1, 27.0 / 60.0),
-    (2, -3.0 / 60.0),
-];
+const OF_FIFTH_ORDER: &[(i32, f64)] =
+    &[(-2, 2.0 / 60.0), (-1, -13.0 / 60.0), (0, 47.0 / 60.0), (1, 27.0 / 60.0), (2, -3.0 / 60.0)];
 
 /// The reconstruction of this name.
 pub(crate) fn find(name: &str) -> Option<&'static Reconstruction> {

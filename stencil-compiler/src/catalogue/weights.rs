@@ -11,9 +11,8 @@ pub fn central(times: u32, radius: i32) -> Vec<Rational> {
     let n = (2 * radius + 1) as usize;
     let mut rows: Vec<Vec<Rational>> = Vec::with_capacity(n);
     for m in 0..n as u32 {
-        let mut row: Vec<Rational> = (-radius..=radius)
-            .map(|j| Ratio::from(i128::from(j).pow(m)))
-            .collect();
+        let mut row: Vec<Rational> =
+            (-radius..=radius).map(|j| Ratio::from(i128::from(j).pow(m))).collect();
         row.push(if m == times {
             Ratio::from((1..=i128::from(m)).product::<i128>())
         } else {
@@ -81,19 +80,14 @@ pub fn beyond_face(on_face: OnFace, cells: usize, beyond: usize) -> BeyondFace {
         OnFace::Nothing => Rational::zero(),
         OnFace::Value | OnFace::Slope => weights.remove(0),
     };
-    BeyondFace {
-        face,
-        cells: weights,
-    }
+    BeyondFace { face, cells: weights }
 }
 
 /// Weights of the values at offsets 1 - r..=r, in cells from the one below a face, for the derivative `times` (0 or 1) at
 /// the face, on unit spacing: exact up to degree 2r - 1, and odd or even about the face.
 pub fn at_face(times: u32, radius: i32) -> Vec<Rational> {
     // In half cells from the face; the unit of length is a cell.
-    let places: Vec<i128> = (1 - radius..=radius)
-        .map(|at| 2 * i128::from(at) - 1)
-        .collect();
+    let places: Vec<i128> = (1 - radius..=radius).map(|at| 2 * i128::from(at) - 1).collect();
     let rows = (0..places.len() as u32).map(|power| {
         let at = places.iter().map(|place| Ratio::from(place.pow(power)));
         let wanted = match power == times {
@@ -109,9 +103,7 @@ pub fn at_face(times: u32, radius: i32) -> Vec<Rational> {
 fn solve(mut rows: Vec<Vec<Rational>>) -> Vec<Rational> {
     let n = rows.len();
     for column in 0..n {
-        let pivot = (column..n)
-            .find(|&r| !rows[r][column].is_zero())
-            .unwrap_or(column);
+        let pivot = (column..n).find(|&r| !rows[r][column].is_zero()).unwrap_or(column);
         rows.swap(column, pivot);
         let scale = Rational::one() / rows[column][column];
         for value in &mut rows[column] {
@@ -135,10 +127,7 @@ mod tests {
     use super::*;
 
     fn ratios(numerators: &[i128], denominator: i128) -> Vec<Rational> {
-        numerators
-            .iter()
-            .map(|n| Ratio::new(*n, denominator))
-            .collect()
+        numerators.iter().map(|n| Ratio::new(*n, denominator)).collect()
     }
 
     /// Pekkilä et al. 2017, Eq. 6.
@@ -150,10 +139,7 @@ mod tests {
     /// Pekkilä et al. 2017, Eq. 7.
     #[test]
     fn second_derivative_of_order_six() {
-        assert_eq!(
-            central(2, 3),
-            ratios(&[2, -27, 270, -490, 270, -27, 2], 180)
-        );
+        assert_eq!(central(2, 3), ratios(&[2, -27, 270, -490, 270, -27, 2], 180));
     }
 
     /// B. Fornberg, SIAM Rev. 40, 685 (1998), Table 2: centred at halfway points.
@@ -164,10 +150,7 @@ mod tests {
         assert_eq!(at_face(0, 2), ratios(&[-1, 9, 9, -1], 16));
         assert_eq!(at_face(1, 2), ratios(&[1, -27, 27, -1], 24));
         assert_eq!(at_face(0, 3), ratios(&[3, -25, 150, 150, -25, 3], 256));
-        assert_eq!(
-            at_face(1, 3),
-            ratios(&[-9, 125, -2250, 2250, -125, 9], 1920)
-        );
+        assert_eq!(at_face(1, 3), ratios(&[-9, 125, -2250, 2250, -125, 9], 1920));
     }
 
     /// Ghost values are exact for the polynomials that they are made of, and not beyond.

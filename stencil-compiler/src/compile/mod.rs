@@ -90,12 +90,9 @@ pub fn plan(
     }
     let plan = plan::plan(algorithm, schedule, wrapped)?;
     Ok(match (target.patches, target.device.units) {
-        (Some((cells, patches)), Some(units)) => plan.fitted(FitTo {
-            dimension: algorithm.dimension,
-            cells,
-            patches,
-            units,
-        }),
+        (Some((cells, patches)), Some(units)) => {
+            plan.fitted(FitTo { dimension: algorithm.dimension, cells, patches, units })
+        }
         _ => plan,
     })
 }
@@ -120,11 +117,7 @@ pub fn lower(
         kernel.check().map_err(Refusal::from).map_err(in_kernel)?;
         kernels.push(kernel);
     }
-    Ok(Compiled {
-        problem,
-        plan,
-        kernels,
-    })
+    Ok(Compiled { problem, plan, kernels })
 }
 
 /// The error of a schedule one of whose kernels is refused.
@@ -134,11 +127,7 @@ fn in_kernel(schedule: &Schedule, kernel: usize, refusal: Refusal) -> ScheduleEr
         0 | 1 => error.message,
         _ => format!("kernel {}: {}", kernel + 1, error.message),
     };
-    ScheduleError {
-        kernel: Some(kernel),
-        message,
-        ..error
-    }
+    ScheduleError { kernel: Some(kernel), message, ..error }
 }
 
 #[cfg(test)]

@@ -32,19 +32,13 @@ impl Target {
             value_bytes,
             periodic: [false; 3],
             patches: None,
-            device: Device {
-                multiprocessor: Multiprocessor::NEWEST,
-                units: None,
-            },
+            device: Device { multiprocessor: Multiprocessor::NEWEST, units: None },
         }
     }
 
     /// A periodic mesh of these cells in one patch, on a device.
     pub fn periodic(value_bytes: usize, cells: [usize; 3], device: Device) -> Self {
-        Target::new(value_bytes)
-            .around([true; 3])
-            .over(cells, 1)
-            .on(device)
+        Target::new(value_bytes).around([true; 3]).over(cells, 1).on(device)
     }
 
     /// The same target with patches that cover these periodic axes from end to end.
@@ -54,10 +48,7 @@ impl Target {
 
     /// The same target with this number of patches of this size.
     pub fn over(self, cells: [usize; 3], patches: usize) -> Self {
-        Target {
-            patches: Some((cells, patches)),
-            ..self
-        }
+        Target { patches: Some((cells, patches)), ..self }
     }
 
     /// The same target on another device.

@@ -12,12 +12,7 @@ const FILL: f64 = 8e-6;
 /// The share of the clock that an H200 holds at 700 W, fitted to 13 pairs of rates in bursts and without rests. The fit
 /// meets them within 1.4 % (the test beside [`Power`] has them). The driver shows clocks that are some percent higher:
 /// the way to memory slows down, too, which is in these numbers.
-const OF_H200: Power = Power {
-    most: 1.0,
-    spare: 0.25,
-    memory: 0.46,
-    arithmetic: 0.2,
-};
+const OF_H200: Power = Power { most: 1.0, spare: 0.25, memory: 0.46, arithmetic: 0.2 };
 
 /// A card with a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,11 +41,7 @@ pub const MODELS: &[Model] = &[
             fill: FILL,
             power: OF_H200,
             multiprocessor: Multiprocessor::NEWEST,
-            card: Card {
-                units: 132,
-                cache: 33_000_000,
-                sector: 32,
-            },
+            card: Card { units: 132, cache: 33_000_000, sector: 32 },
         },
     },
     Model {
@@ -72,11 +63,7 @@ pub const MODELS: &[Model] = &[
                 threads: 2048,
                 blocks: 32,
             },
-            card: Card {
-                units: 108,
-                cache: 26_000_000,
-                sector: 32,
-            },
+            card: Card { units: 108, cache: 26_000_000, sector: 32 },
         },
     },
     // The card of Pekkilä et al. 2017, with error correction.
@@ -99,11 +86,7 @@ pub const MODELS: &[Model] = &[
                 threads: 2048,
                 blocks: 16,
             },
-            card: Card {
-                units: 15,
-                cache: 1_500_000,
-                sector: 32,
-            },
+            card: Card { units: 15, cache: 1_500_000, sector: 32 },
         },
     },
 ];

@@ -34,11 +34,7 @@ impl Default for Card {
     /// A card with 132 multiprocessors and a cache of 50 MB. Its two halves each keep a copy of some of the data that
     /// the multiprocessors beside them read. By measurement, 29 MB stay in it and 42 do not.
     fn default() -> Self {
-        Card {
-            units: 132,
-            cache: 33_000_000,
-            sector: SECTOR,
-        }
+        Card { units: 132, cache: 33_000_000, sector: SECTOR }
     }
 }
 

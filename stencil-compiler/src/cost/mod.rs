@@ -180,8 +180,7 @@ impl KernelCost {
     /// Registers of a march for addresses of many arrays.
     fn addresses(&self) -> u32 {
         let arrays = (self.inputs.len() + self.outputs.len()) as u32;
-        self.passes
-            .map_or(0, |_| OF_ARRAY * arrays.saturating_sub(ARRAYS))
+        self.passes.map_or(0, |_| OF_ARRAY * arrays.saturating_sub(ARRAYS))
     }
 
     /// Floating-point operations for each byte that must move.
@@ -211,21 +210,12 @@ pub fn kernel(
     launch: &Launch,
     kernel: &Kernel,
 ) -> Result<KernelCost, String> {
-    let find = |name: &String| {
-        algorithm
-            .find(name)
-            .ok_or_else(|| format!("no grid function `{name}`"))
-    };
-    let roots: Vec<FnId> = launch
-        .outputs
-        .iter()
-        .map(|(_, name)| find(name))
-        .collect::<Result<_, _>>()?;
-    let stored: BTreeSet<FnId> = launch
-        .inputs
-        .iter()
-        .map(|(name, _)| find(name))
-        .collect::<Result<_, _>>()?;
+    let find =
+        |name: &String| algorithm.find(name).ok_or_else(|| format!("no grid function `{name}`"));
+    let roots: Vec<FnId> =
+        launch.outputs.iter().map(|(_, name)| find(name)).collect::<Result<_, _>>()?;
+    let stored: BTreeSet<FnId> =
+        launch.inputs.iter().map(|(name, _)| find(name)).collect::<Result<_, _>>()?;
     let read = footprint(algorithm, &roots, &stored);
     let counts = kernel.operations();
     let reads = |name: &str| {
@@ -258,11 +248,7 @@ pub fn kernel(
         kernel: launch.kernel,
         value_bytes: kernel.value_bytes,
         inputs,
-        outputs: launch
-            .outputs
-            .iter()
-            .map(|(buffer, _)| buffer.clone())
-            .collect(),
+        outputs: launch.outputs.iter().map(|(buffer, _)| buffer.clone()).collect(),
         written: launch
             .outputs
             .iter()

@@ -64,10 +64,8 @@ impl Multiprocessor {
             (warps_by_registers / warps, Bound::Registers),
             (by_shared, Bound::Shared),
         ];
-        let (blocks, bound) = limits
-            .into_iter()
-            .min_by_key(|(blocks, _)| *blocks)
-            .unwrap_or(limits[0]);
+        let (blocks, bound) =
+            limits.into_iter().min_by_key(|(blocks, _)| *blocks).unwrap_or(limits[0]);
         Occupancy { blocks, bound }
     }
 

@@ -18,12 +18,7 @@ pub struct Power {
 
 impl Power {
     /// No limit is known: all of the clock is held.
-    pub const UNKNOWN: Self = Power {
-        most: 1.0,
-        spare: 0.0,
-        memory: 0.0,
-        arithmetic: 0.0,
-    };
+    pub const UNKNOWN: Self = Power { most: 1.0, spare: 0.0, memory: 0.0, arithmetic: 0.0 };
 
     /// The share that a step holds which keeps memory and arithmetic busy for these parts of its time.
     pub fn held(&self, memory: f64, arithmetic: f64) -> f64 {
@@ -60,10 +55,7 @@ mod tests {
         let power = model("K40").unwrap().rates.power;
         assert!(power.is_unknown());
         assert_eq!(power.held(1.0, 1.0), 1.0);
-        let calibrated = Power {
-            most: 0.999,
-            ..power
-        };
+        let calibrated = Power { most: 0.999, ..power };
         assert!(calibrated.is_unknown());
     }
 
@@ -96,9 +88,6 @@ mod tests {
             assert!(off.abs() < 0.03, "{what}: {off}");
             squares += off * off;
         }
-        assert!(
-            (squares / MEASURED.len() as f64).sqrt() < 0.015,
-            "{squares}"
-        );
+        assert!((squares / MEASURED.len() as f64).sqrt() < 0.015, "{squares}");
     }
 }

@@ -23,19 +23,12 @@ impl Fills {
         let inner: usize = cells.iter().product();
         let around = (0..3).map(|axis| cells[axis] + 2 * depth[axis] as usize);
         let ghosts = around.product::<usize>() - inner;
-        Fills {
-            bytes: 2.0 * (value_bytes * ghosts * buffers) as f64,
-            launches: 1,
-            time_steps: 1,
-        }
+        Fills { bytes: 2.0 * (value_bytes * ghosts * buffers) as f64, launches: 1, time_steps: 1 }
     }
 
     /// All fills of a plan.
     pub fn of(plan: &Plan, cells: [usize; 3], value_bytes: usize) -> Self {
-        let mut sum = Fills {
-            time_steps: plan.time_steps,
-            ..Fills::default()
-        };
+        let mut sum = Fills { time_steps: plan.time_steps, ..Fills::default() };
         for (buffers, depth) in plan.fills() {
             let one = Fills::new(buffers.len(), depth, cells, value_bytes);
             sum.bytes += one.bytes;
@@ -134,10 +127,7 @@ mod tests {
         // One layer around 4 x 4 x 4 cells, two buffers of 8 bytes, read and written.
         let one = Fills::new(2, [1; 3], [4; 3], 8);
         assert_eq!((one.bytes, one.launches), (2.0 * 8.0 * 2.0 * 152.0, 1));
-        let step = |depth: [u32; 3]| Step::Fill {
-            buffers: vec!["u".into(), "v".into()],
-            depth,
-        };
+        let step = |depth: [u32; 3]| Step::Fill { buffers: vec!["u".into(), "v".into()], depth };
         let plan = Plan {
             time_steps: 1,
             layout: crate::schedule::Layout::Soa,
@@ -146,10 +136,7 @@ mod tests {
             steps: vec![step([1; 3]), step([1, 0, 0])],
         };
         let all = Fills::of(&plan, [4; 3], 8);
-        assert_eq!(
-            (all.bytes, all.launches),
-            (one.bytes + 2.0 * 8.0 * 2.0 * 32.0, 2)
-        );
+        assert_eq!((all.bytes, all.launches), (one.bytes + 2.0 * 8.0 * 2.0 * 32.0, 2));
         let rates = &MODELS[0].rates;
         assert!(all.seconds(rates) > one.seconds(rates) + 8e-6);
         assert_eq!(Fills::default().seconds(rates), 0.0);
@@ -158,31 +145,17 @@ mod tests {
     #[test]
     fn a_step_is_its_kernels_the_gaps_behind_them_and_its_fills() {
         let rates = &MODELS[0].rates;
-        let kernel = |memory: f64, issue: f64, total: f64| Time {
-            memory,
-            issue,
-            total,
-            ..Time::default()
-        };
+        let kernel =
+            |memory: f64, issue: f64, total: f64| Time { memory, issue, total, ..Time::default() };
         let kernels = [kernel(1e-3, 0.5e-3, 1.5e-3), kernel(1e-3, 2e-3, 2.5e-3)];
-        let fills = Fills {
-            bytes: 1e6,
-            launches: 2,
-            time_steps: 1,
-        };
+        let fills = Fills { bytes: 1e6, launches: 2, time_steps: 1 };
         let step = StepTime::new(&kernels, &fills, rates);
         let wanted = 4e-3 + 2.0 * rates.launch + fills.seconds(rates);
         assert!((step.total / wanted - 1.0).abs() < 1e-12);
         assert_eq!((step.least, step.limit), (3e-3, Limit::Issue));
-        let two = Fills {
-            time_steps: 2,
-            ..fills
-        };
+        let two = Fills { time_steps: 2, ..fills };
         let half = StepTime::new(&kernels, &two, rates);
-        assert_eq!(
-            (2.0 * half.total, 2.0 * half.least),
-            (step.total, step.least)
-        );
+        assert_eq!((2.0 * half.total, 2.0 * half.least), (step.total, step.least));
         let none = StepTime::new(&[], &Fills::default(), rates);
         assert_eq!((none.total, none.least, none.held), (0.0, 0.0, 1.0));
     }
@@ -215,17 +188,8 @@ mod tests {
         let mixed = step(&[kernel(4e-3, 3e-3, 1e-3), kernel(0.0, 20e-3, 20e-3)]);
         assert!(mixed.held > both.held && near(mixed.sustained, mixed.total));
         // Spilled words go with the clock, spilled bytes do not.
-        let spilled = |bytes, words| Time {
-            spilled: [bytes, words],
-            ..kernel(4e-3, 3e-3, 1e-3)
-        };
-        assert!(near(
-            spilled(1e-3, 0.0).at(0.5) - spilled(0.0, 0.0).at(0.5),
-            1e-3
-        ));
-        assert!(near(
-            spilled(0.0, 1e-3).at(0.5) - spilled(0.0, 0.0).at(0.5),
-            2e-3
-        ));
+        let spilled = |bytes, words| Time { spilled: [bytes, words], ..kernel(4e-3, 3e-3, 1e-3) };
+        assert!(near(spilled(1e-3, 0.0).at(0.5) - spilled(0.0, 0.0).at(0.5), 1e-3));
+        assert!(near(spilled(0.0, 1e-3).at(0.5) - spilled(0.0, 0.0).at(0.5), 2e-3));
     }
 }

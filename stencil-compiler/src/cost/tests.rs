@@ -19,11 +19,8 @@ fn heat(time: &str) -> Algorithm {
 }
 
 fn cost_of(algorithm: &Algorithm, blocking: Blocking, bytes: usize) -> Vec<KernelCost> {
-    let schedule = Schedule {
-        placements: Default::default(),
-        kernels: vec![blocking],
-        ..Schedule::default()
-    };
+    let schedule =
+        Schedule { placements: Default::default(), kernels: vec![blocking], ..Schedule::default() };
     kernels(&compile(algorithm, &schedule, &Target::new(bytes)).unwrap()).unwrap()
 }
 
@@ -59,41 +56,25 @@ fn a_cube_of_points_is_fetched_as_in_equation_12() {
     let cube = side().flat_map(|x| side().flat_map(move |y| side().map(move |z| [x, y, z])));
     let expected = f64::from((8 + 4) * (6 + 4) * (4 + 4)) / f64::from(8 * 6 * 4);
     assert!(close(fetched_points([8, 6, 4], &cube.collect()), expected));
-    assert!(close(
-        fetched_points([8, 6, 4], &BTreeSet::from([[0, 0, 1]])),
-        1.0
-    ));
+    assert!(close(fetched_points([8, 6, 4], &BTreeSet::from([[0, 0, 1]])), 1.0));
 }
 
 #[test]
 fn one_thread_a_cell_by_hand() {
     let algorithm = heat("euler");
-    let [cost] = &cost_of(
-        &algorithm,
-        Blocking::new("direct", &[("x", 32), ("y", 4), ("z", 2)]),
-        8,
-    )[..] else {
+    let [cost] =
+        &cost_of(&algorithm, Blocking::new("direct", &[("x", 32), ("y", 4), ("z", 2)]), 8)[..]
+    else {
         panic!()
     };
+    assert_eq!((cost.inputs[0].name.as_str(), cost.inputs[0].points), ("q", 7));
     assert_eq!(
-        (cost.inputs[0].name.as_str(), cost.inputs[0].points),
-        ("q", 7)
-    );
-    assert_eq!(
-        (
-            cost.outputs.as_slice(),
-            cost.cells,
-            cost.threads,
-            cost.shared_bytes
-        ),
+        (cost.outputs.as_slice(), cost.cells, cost.threads, cost.shared_bytes),
         (["q_new".to_string()].as_slice(), 1, 256, 0)
     );
     // Three sums of neighbours, one product and three multiply-adds, one multiply-add for the step.
     assert_eq!((cost.operations, cost.flops), (8.0, 12.0));
-    assert!(close(
-        cost.inputs[0].fetched,
-        f64::from(256 + 2 * (32 * 4 + 32 * 2 + 4 * 2)) / 256.0
-    ));
+    assert!(close(cost.inputs[0].fetched, f64::from(256 + 2 * (32 * 4 + 32 * 2 + 4 * 2)) / 256.0));
     assert_eq!(cost.least_bytes(), 16.0);
     assert_eq!(cost.least_bytes(), floor_bytes(&algorithm, 0, 8));
     assert!(close(cost.intensity(), 0.75));
@@ -105,18 +86,10 @@ fn a_march_moves_what_equation_13_says() {
     for points in [1, 2] {
         let blocking = Blocking::new(
             "march",
-            &[
-                ("tile_x", 32),
-                ("tile_y", 8),
-                ("points", points),
-                ("chunk", 64),
-            ],
+            &[("tile_x", 32), ("tile_y", 8), ("points", points), ("chunk", 64)],
         );
         let cost = &cost_of(&algorithm, blocking, 4)[1];
-        assert_eq!(
-            (cost.substep, cost.cells, cost.threads),
-            (1, points, 256 / points)
-        );
+        assert_eq!((cost.substep, cost.cells, cost.threads), (1, points, 256 / points));
         // The field with its halo, rows widened to whole copies of four values; the accumulator
         // without; both are written.
         let fetched = f64::from((32 + 8) * (8 + 2) * (64 + 2)) / f64::from(32 * 8 * 64);
@@ -137,10 +110,7 @@ fn a_plane_moves_what_its_stencil_reads() {
     let [x, y, z] = [32, 8, 64];
     let fetched = f64::from(x * y * z + 2 * (x * y + x * z + y * z)) / f64::from(x * y * z);
     assert!(close(cost.fetched_bytes(), 4.0 * (fetched + 1.0 + 2.0)));
-    assert_eq!(
-        cost.shared_bytes,
-        (4 * (32 + 2) * (8 + 2) as usize).next_multiple_of(128)
-    );
+    assert_eq!(cost.shared_bytes, (4 * (32 + 2) * (8 + 2) as usize).next_multiple_of(128));
     assert_eq!((cost.cells, cost.threads), (1, 256));
 }
 
@@ -148,12 +118,8 @@ fn a_plane_moves_what_its_stencil_reads() {
 fn registers_are_shared_among_threads() {
     let algorithm = heat("euler");
     let limit = |x, y| {
-        cost_of(
-            &algorithm,
-            Blocking::new("direct", &[("x", x), ("y", y), ("z", 1)]),
-            4,
-        )[0]
-        .register_limit()
+        cost_of(&algorithm, Blocking::new("direct", &[("x", x), ("y", y), ("z", 1)]), 4)[0]
+            .register_limit()
     };
     assert_eq!([limit(32, 4), limit(128, 3), limit(128, 8)], [255, 168, 64]);
 }
@@ -203,28 +169,13 @@ fn rims_that_the_cache_holds_cost_nothing() {
     assert!(close(memory(direct(), 256, &card), 4.0 * (ghosts + 1.0)));
     // A layer of blocks reads four planes and writes two: 6 * 256^2 * 4 bytes.
     let layer = 6 * 256 * 256 * 4;
-    let fits = Card {
-        cache: layer,
-        ..card
-    };
+    let fits = Card { cache: layer, ..card };
     assert!(close(memory(direct(), 256, &fits), 4.0 * (ghosts + 1.0)));
-    let small = Card {
-        cache: layer - 1,
-        ..card
-    };
-    assert!(close(
-        memory(direct(), 256, &small),
-        4.0 * (ghosts + 1.0 + 2.0 / 2.0)
-    ));
+    let small = Card { cache: layer - 1, ..card };
+    assert!(close(memory(direct(), 256, &small), 4.0 * (ghosts + 1.0 + 2.0 / 2.0)));
     // Without a cache worth mentioning a row of blocks is lost too.
-    let none = Card {
-        cache: 1000,
-        ..card
-    };
-    assert!(close(
-        memory(direct(), 256, &none),
-        4.0 * (ghosts + 1.0 + 1.0 + 2.0 / 4.0)
-    ));
+    let none = Card { cache: 1000, ..card };
+    assert!(close(memory(direct(), 256, &none), 4.0 * (ghosts + 1.0 + 1.0 + 2.0 / 4.0)));
 }
 
 /// Runs of cells waste no thread at the ends of rows, and a rim is as far away as it is for rows of blocks.
@@ -253,10 +204,7 @@ fn runs_of_cells_do_not_overhang() {
     let ghosts = (1.0 + 16.0 / 256.0) * (1.0 + 2.0 / 256.0) * (1.0 + 2.0 / 256.0);
     assert!(close(memory(run.clone(), 256, &card), 4.0 * (ghosts + 1.0)));
     let none = Card { cache: 0, ..card };
-    assert!(close(
-        memory(run, 256, &none),
-        4.0 * (ghosts + 1.0 + 2.0 + 2.0)
-    ));
+    assert!(close(memory(run, 256, &none), 4.0 * (ghosts + 1.0 + 2.0 + 2.0)));
 }
 
 /// For values that lie side by side memory moves whole sectors of 32 bytes, however many of them are read.
@@ -281,10 +229,7 @@ fn what_lies_between_moves_too() {
     // A kernel that takes one of four values of eight bytes moves the sector of all of them.
     let [soa, aos] = ["", "layout aos"].map(|layout| costs(layout, "pass e 1", 8).swap_remove(1));
     assert_eq!((soa.inputs.len(), soa.least_bytes()), (1, 16.0));
-    assert_eq!(
-        (aos.inputs[0].moved, aos.written, aos.least_bytes()),
-        (4.0, 4.0, 64.0)
-    );
+    assert_eq!((aos.inputs[0].moved, aos.written, aos.least_bytes()), (4.0, 4.0, 64.0));
     // A warp touches 8 lines of 128 bytes in place of 2, for its reads and for its writes.
     assert_eq!((soa.work.rounds, aos.work.rounds), (0, 12));
     let card = Card::default();
@@ -292,10 +237,7 @@ fn what_lies_between_moves_too() {
     assert!(close(many, 4.0 * few));
     // Two that are read out of four share the traffic.
     let two = &costs("layout aos", "pass c 1", 4)[1];
-    assert_eq!(
-        (two.inputs.len(), two.inputs[0].moved, two.written),
-        (2, 2.0, 4.0)
-    );
+    assert_eq!((two.inputs.len(), two.inputs[0].moved, two.written), (2, 2.0, 4.0));
 }
 
 /// Surfaces cause the traffic of arrays, but their values pass through the texture units.
@@ -332,21 +274,12 @@ fn chunks_of_a_march_read_their_ends_again() {
     // 16 blocks a row: 16 of 132 have their neighbour along y in the next wave, which moves
     // 132 * 32 * 8 * 128 cells of 8 bytes and more.
     let rims = 2.0 / 128.0 + 16.0 / 132.0 * 2.0 / 8.0;
-    assert!(close(
-        memory(march.clone(), 512, &card),
-        4.0 * (ghosts + 1.0 + rims)
-    ));
+    assert!(close(memory(march.clone(), 512, &card), 4.0 * (ghosts + 1.0 + rims)));
     // One chunk has no neighbour.
     let whole = Blocking::new("march", &[("tile_x", 32), ("tile_y", 8), ("chunk", 512)]);
     let rims = 16.0 / 132.0 * 2.0 / 8.0;
-    assert!(close(
-        memory(whole, 512, &card),
-        4.0 * (ghosts + 1.0 + rims)
-    ));
-    let large = Card {
-        cache: 1 << 40,
-        ..card
-    };
+    assert!(close(memory(whole, 512, &card), 4.0 * (ghosts + 1.0 + rims)));
+    let large = Card { cache: 1 << 40, ..card };
     assert!(close(memory(march, 512, &large), 4.0 * (ghosts + 1.0)));
 }
 

@@ -90,10 +90,7 @@ pub struct Rates {
 impl Rates {
     /// The facts about the card that kernels are made for.
     pub fn device(&self) -> Device {
-        Device {
-            multiprocessor: self.multiprocessor,
-            units: Some(self.card.units),
-        }
+        Device { multiprocessor: self.multiprocessor, units: Some(self.card.units) }
     }
 
     /// Floating-point operations of the card in a second, on values of this many bytes; a multiply-add is two.
@@ -195,17 +192,11 @@ impl KernelCost {
         let bytes = self.memory_bytes(cells, &rates.card)?;
         let n = cells.iter().product::<usize>() as f64;
         let unit = &rates.multiprocessor;
-        let resident = unit
-            .occupancy(self.threads, registers, self.shared_bytes)
-            .blocks;
+        let resident = unit.occupancy(self.threads, registers, self.shared_bytes).blocks;
         if resident == 0 {
             return None;
         }
-        let wide = if self.value_bytes > 4 {
-            rates.double
-        } else {
-            1.0
-        };
+        let wide = if self.value_bytes > 4 { rates.double } else { 1.0 };
         let work = &self.work;
         let computed = work.cost as f64 * wide;
         let moved = (work.loads + work.stores) as f64;
@@ -370,9 +361,5 @@ pub fn rank_correlation(pairs: &[(f64, f64)]) -> f64 {
         x.iter().zip(y).map(|(x, y)| (x - mean) * (y - mean)).sum()
     };
     let of_all = (product(&a, &a) * product(&b, &b)).sqrt();
-    if of_all > 0.0 {
-        product(&a, &b) / of_all
-    } else {
-        0.0
-    }
+    if of_all > 0.0 { product(&a, &b) / of_all } else { 0.0 }
 }

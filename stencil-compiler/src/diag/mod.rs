@@ -36,10 +36,7 @@ impl Span {
             line: u32::try_from(line).unwrap_or(0),
             column: u32::try_from(column).unwrap_or(0),
         };
-        Span {
-            start: place(start.line, start.column),
-            end: place(end.line, end.column),
-        }
+        Span { start: place(start.line, start.column), end: place(end.line, end.column) }
     }
 
     /// Is the place known?
@@ -51,10 +48,9 @@ impl Span {
     #[must_use]
     pub fn join(self, other: Span) -> Span {
         match (self.is_known(), other.is_known()) {
-            (true, true) => Span {
-                start: self.start.min(other.start),
-                end: self.end.max(other.end),
-            },
+            (true, true) => {
+                Span { start: self.start.min(other.start), end: self.end.max(other.end) }
+            }
             (true, false) => self,
             (false, _) => other,
         }
@@ -79,13 +75,7 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// An error without notes or help.
     pub fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
-        Diagnostic {
-            code,
-            span,
-            message: message.into(),
-            notes: Vec::new(),
-            help: None,
-        }
+        Diagnostic { code, span, message: message.into(), notes: Vec::new(), help: None }
     }
 
     /// Adds a fact.
@@ -183,20 +173,15 @@ impl Diagnostics {
 
     /// All errors as text, each with its source lines.
     pub fn render(&self, source_name: &str, source_text: &str) -> String {
-        let texts: Vec<String> = self
-            .list
-            .iter()
-            .map(|d| d.render(source_name, source_text))
-            .collect();
+        let texts: Vec<String> =
+            self.list.iter().map(|d| d.render(source_name, source_text)).collect();
         texts.join("\n")
     }
 }
 
 impl From<Diagnostic> for Diagnostics {
     fn from(diagnostic: Diagnostic) -> Self {
-        Diagnostics {
-            list: vec![diagnostic],
-        }
+        Diagnostics { list: vec![diagnostic] }
     }
 }
 

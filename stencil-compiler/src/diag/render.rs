@@ -10,10 +10,7 @@ impl Diagnostic {
     pub fn render(&self, source_name: &str, source_text: &str) -> String {
         let lines: Vec<&str> = source_text.lines().collect();
         let spans = self.notes.iter().filter_map(|(span, _)| *span);
-        let last = spans
-            .chain([self.span])
-            .map(|s| s.end.line.max(s.start.line))
-            .max();
+        let last = spans.chain([self.span]).map(|s| s.end.line.max(s.start.line)).max();
         let margin = last.unwrap_or(0).to_string().len();
         let mut out = format!("error[{}]: {}\n", self.code, self.message);
         snippet(&mut out, self.span, source_name, &lines, margin);
@@ -53,10 +50,7 @@ fn snippet(out: &mut String, span: Span, name: &str, lines: &[&str], margin: usi
             return;
         };
         // A tab or another control character would move the carets.
-        let shown: String = text
-            .chars()
-            .map(|c| if c.is_control() { ' ' } else { c })
-            .collect();
+        let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         out.push_str(&format!("{number:>margin$} | {}\n", shown.trim_end()));
         let (from, to) = covered(span, number, &shown);
         let carets = "^".repeat(to.saturating_sub(from).max(1));

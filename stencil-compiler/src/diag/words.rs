@@ -28,9 +28,7 @@ fn plural(word: &str) -> String {
     if let Some(stem) = after_consonant {
         return stem + "ies";
     }
-    let hisses = ["s", "x", "z", "ch", "sh"]
-        .iter()
-        .any(|end| word.ends_with(end));
+    let hisses = ["s", "x", "z", "ch", "sh"].iter().any(|end| word.ends_with(end));
     format!("{word}{}", if hisses { "es" } else { "s" })
 }
 

@@ -91,30 +91,23 @@ impl<'a> Assembler<'a> {
     }
 
     fn single_use(&self, equation: &Poly) -> Option<(Monomial, usize)> {
-        equation
-            .0
-            .keys()
-            .find_map(|monomial| match monomial.as_slice() {
-                [atom] if self.uses[*atom as usize] == 1 => match self.atoms.get(*atom) {
-                    Atom::Named(at) if self.atoms.is_even(*at) => None,
-                    Atom::Named(at) if self.collected || self.is_of_derivatives(*at) => {
-                        Some((monomial.clone(), *at))
-                    }
-                    Atom::Named(_) => None,
-                    Atom::State(_) | Atom::At { .. } | Atom::Derivative { .. } | Atom::Call(..) => {
-                        None
-                    }
-                },
-                _ => None,
-            })
+        equation.0.keys().find_map(|monomial| match monomial.as_slice() {
+            [atom] if self.uses[*atom as usize] == 1 => match self.atoms.get(*atom) {
+                Atom::Named(at) if self.atoms.is_even(*at) => None,
+                Atom::Named(at) if self.collected || self.is_of_derivatives(*at) => {
+                    Some((monomial.clone(), *at))
+                }
+                Atom::Named(_) => None,
+                Atom::State(_) | Atom::At { .. } | Atom::Derivative { .. } | Atom::Call(..) => None,
+            },
+            _ => None,
+        })
     }
 
     fn count_uses(&mut self, equations: &[Poly]) {
         self.uses = vec![0; self.atoms.len()];
-        let mut open: Vec<AtomId> = equations
-            .iter()
-            .flat_map(|e| e.0.keys().flatten().copied())
-            .collect();
+        let mut open: Vec<AtomId> =
+            equations.iter().flat_map(|e| e.0.keys().flatten().copied()).collect();
         while let Some(atom) = open.pop() {
             self.uses[atom as usize] += 1;
             if self.uses[atom as usize] > 1 {
@@ -123,10 +116,9 @@ impl<'a> Assembler<'a> {
             match self.atoms.get(atom) {
                 Atom::State(_) => {}
                 // An atom that is read at other cells is a grid function of its own.
-                Atom::Derivative {
-                    difference: Difference::Outflow { entering, .. },
-                    of,
-                } => open.extend([*of, *of, *entering, *entering]),
+                Atom::Derivative { difference: Difference::Outflow { entering, .. }, of } => {
+                    open.extend([*of, *of, *entering, *entering])
+                }
                 Atom::Derivative { of, .. } | Atom::At { of, .. } => open.extend([*of, *of]),
                 Atom::Named(at) => open.extend(self.atoms.named[*at].1.0.keys().flatten()),
                 Atom::Call(_, args) => {
@@ -163,12 +155,7 @@ impl<'a> Assembler<'a> {
     /// Is it a uniform times a sum of values without derivatives? The sum is rounded before it is multiplied.
     fn is_multiple_of_values(&self, poly: &Poly) -> bool {
         let is_multiple = poly.primitive().is_some_and(|(by, _)| !by.is_unit());
-        is_multiple
-            && !poly
-                .0
-                .keys()
-                .flatten()
-                .any(|atom| self.is_derivative(*atom))
+        is_multiple && !poly.0.keys().flatten().any(|atom| self.is_derivative(*atom))
     }
 
     /// Has a named sum a derivative as a term?
@@ -201,11 +188,7 @@ impl<'a> Assembler<'a> {
         if !pointwise.0.is_empty() {
             let label = self.functions.reserve(&format!("{name}_products"));
             let of = self.point(label, pointwise)?;
-            terms.push((
-                Uniform::one(),
-                Access { of, at: HERE },
-                self.functions.depth_of(of),
-            ));
+            terms.push((Uniform::one(), Access { of, at: HERE }, self.functions.depth_of(of)));
         }
         let mut levels: BTreeMap<u32, Vec<(Uniform, Access)>> = BTreeMap::new();
         for (c, access, depth) in terms {
@@ -226,19 +209,13 @@ impl<'a> Assembler<'a> {
         };
         let parts: Vec<FnId> = levels.into_iter().map(part).collect();
         let mut b = Builder::new();
-        let refs: Vec<Ref> = parts
-            .iter()
-            .map(|of| b.atom(FnAtom::Access(Access { of: *of, at: HERE })))
-            .collect();
+        let refs: Vec<Ref> =
+            parts.iter().map(|of| b.atom(FnAtom::Access(Access { of: *of, at: HERE }))).collect();
         let mut total = refs[0];
         for next in &refs[1..] {
             total = b.op(Op::Add, &[total, *next]);
         }
-        let depth = parts
-            .iter()
-            .map(|p| self.functions.depth_of(*p))
-            .max()
-            .unwrap_or(0);
+        let depth = parts.iter().map(|p| self.functions.depth_of(*p)).max().unwrap_or(0);
         let total = Def::Point(b.finish(total));
         Ok(self.functions.put(name.to_string(), total, depth))
     }
@@ -252,11 +229,7 @@ impl<'a> Assembler<'a> {
             }
             _ => {
                 let access = self.access(atom)?;
-                Ok(vec![(
-                    c.clone(),
-                    access,
-                    self.functions.depth_of(access.of),
-                )])
+                Ok(vec![(c.clone(), access, self.functions.depth_of(access.of))])
             }
         }
     }
@@ -276,9 +249,7 @@ impl<'a> Assembler<'a> {
                     Difference::SlopeAtFace(_) => &staggered::SLOPE,
                     _ => &staggered::ACROSS,
                 };
-                return self
-                    .functions
-                    .halfway_terms(base, operator, *axis, self.order, c);
+                return self.functions.halfway_terms(base, operator, *axis, self.order, c);
             }
             Difference::Outflow { axis, entering } => {
                 let entering = self.function(*entering)?;
@@ -316,9 +287,7 @@ impl<'a> Assembler<'a> {
         let name = format!("{}_out", self.functions.name(leaving));
         let depth = [leaving, entering].map(|of| self.functions.depth_of(of));
         let depth = depth[0].max(depth[1]) + 1;
-        let of = self
-            .functions
-            .add(&name, Def::Point(b.finish(difference)), depth);
+        let of = self.functions.add(&name, Def::Point(b.finish(difference)), depth);
         let scale = c.times(&Uniform::power(UniformFactor::Spacing(axis), -1))?;
         Ok(vec![(scale, Access { of, at: HERE }, depth)])
     }
@@ -326,14 +295,8 @@ impl<'a> Assembler<'a> {
     /// The access that reads an atom.
     pub(super) fn access(&mut self, atom: AtomId) -> Result<Access, Overflow> {
         match *self.atoms.get(atom) {
-            Atom::At { of, at } => Ok(Access {
-                of: self.function(of)?,
-                at,
-            }),
-            _ => Ok(Access {
-                of: self.function(atom)?,
-                at: HERE,
-            }),
+            Atom::At { of, at } => Ok(Access { of: self.function(of)?, at }),
+            _ => Ok(Access { of: self.function(atom)?, at: HERE }),
         }
     }
 
@@ -362,10 +325,7 @@ impl<'a> Assembler<'a> {
                 let name = format!("{}_{}", difference.label(), self.functions.name(base));
                 let name = self.name_of(atom, &name);
                 let depth = terms.first().map_or(0, |(.., depth)| *depth);
-                let terms = terms
-                    .into_iter()
-                    .map(|(c, access, _)| (c, access))
-                    .collect();
+                let terms = terms.into_iter().map(|(c, access, _)| (c, access)).collect();
                 self.functions.sum(name, terms, depth)
             }
             Atom::Named(at) => {

@@ -143,14 +143,10 @@ impl Atoms {
     /// A uniform made by an operation that polynomials do not have.
     pub(super) fn opaque(&mut self, op: Op, args: Vec<Uniform>) -> Uniform {
         let entry = (op, args);
-        let at = self
-            .opaque
-            .iter()
-            .position(|known| *known == entry)
-            .unwrap_or_else(|| {
-                self.opaque.push(entry);
-                self.opaque.len() - 1
-            });
+        let at = self.opaque.iter().position(|known| *known == entry).unwrap_or_else(|| {
+            self.opaque.push(entry);
+            self.opaque.len() - 1
+        });
         Uniform::power(UniformFactor::Opaque(at), 1)
     }
 
@@ -169,10 +165,9 @@ impl Atoms {
         let all = |poly: &Poly| -> Vec<AtomId> { poly.0.keys().flatten().copied().collect() };
         match self.get(atom) {
             Atom::State(_) => Vec::new(),
-            Atom::Derivative {
-                difference: Difference::Outflow { entering, .. },
-                of,
-            } => vec![*of, *entering],
+            Atom::Derivative { difference: Difference::Outflow { entering, .. }, of } => {
+                vec![*of, *entering]
+            }
             Atom::Derivative { of, .. } | Atom::At { of, .. } => vec![*of],
             Atom::Named(at) => all(&self.named[*at].1),
             Atom::Call(_, args) => args.iter().flat_map(all).collect(),
@@ -233,9 +228,8 @@ impl Atoms {
             && self.holds_derivative(poly)
         {
             let whole = self.name(name.clone(), poly.clone());
-            let whole = self.linear(&whole, name, &mut |atoms, of| {
-                Ok(atoms.derivative(vec![axis], of))
-            })?;
+            let whole =
+                self.linear(&whole, name, &mut |atoms, of| Ok(atoms.derivative(vec![axis], of)))?;
             return across.plus(&whole);
         }
         let rest = self.linear(poly, name, &mut |atoms, of| atoms.first_of_atom(axis, of))?;
@@ -342,9 +336,7 @@ impl Atoms {
         };
         self.linear(&whole, name, &mut |atoms, of| {
             let difference = difference(of);
-            Ok(Poly::atom(
-                atoms.intern(Atom::Derivative { difference, of }),
-            ))
+            Ok(Poly::atom(atoms.intern(Atom::Derivative { difference, of })))
         })
     }
 
@@ -408,10 +400,9 @@ impl Atoms {
                 let (name, poly) = self.named[at].clone();
                 self.first(axis, &poly, &name)
             }
-            Atom::Derivative {
-                difference: Difference::Central(axes),
-                of: inner,
-            } if compact && axes.len() == 1 => {
+            Atom::Derivative { difference: Difference::Central(axes), of: inner }
+                if compact && axes.len() == 1 =>
+            {
                 if axes[0] == axis {
                     return Ok(self.derivative(vec![axis, axis], inner));
                 }

@@ -56,9 +56,7 @@ impl Expander<'_> {
 }
 
 fn sum(parts: &[Poly]) -> std::result::Result<Poly, Overflow> {
-    parts
-        .iter()
-        .try_fold(Poly::default(), |sum, part| sum.plus(part))
+    parts.iter().try_fold(Poly::default(), |sum, part| sum.plus(part))
 }
 
 impl Atoms {

@@ -87,11 +87,7 @@ impl Functions {
     /// Adds a grid function with a name that is kept for it.
     pub(super) fn put(&mut self, name: String, def: Def, depth: u32) -> FnId {
         let id = FnId(self.functions.len() as u32);
-        self.functions.push(GridFn {
-            name,
-            def,
-            span: self.span,
-        });
+        self.functions.push(GridFn { name, def, span: self.span });
         self.depth.push(depth);
         id
     }
@@ -129,10 +125,7 @@ impl Functions {
         let name = name.map_or_else(|| format!("c{}", id.0), str::to_string);
         let name = self.reserve(&name);
         let value_expr = self.uniform_expr(value);
-        self.uniforms.push(NamedUniform {
-            name,
-            value: value_expr,
-        });
+        self.uniforms.push(NamedUniform { name, value: value_expr });
         self.known_uniforms.insert(value.clone(), id);
         id
     }
@@ -152,11 +145,7 @@ impl Functions {
             for (factor, exponent) in monomial {
                 let atom = self.factor_ref(*factor, b, known);
                 for _ in 0..exponent.unsigned_abs() {
-                    let side = if *exponent > 0 {
-                        &mut product
-                    } else {
-                        &mut below
-                    };
+                    let side = if *exponent > 0 { &mut product } else { &mut below };
                     *side = Some(side.map_or(atom, |so_far| b.op(Op::Mul, &[so_far, atom])));
                 }
             }
@@ -218,11 +207,7 @@ impl Functions {
         stencil: &Stencil,
         scale: &Uniform,
     ) -> Result<Vec<Linear>, Overflow> {
-        let depth = if self.is_state(of) {
-            0
-        } else {
-            self.depth_of(of) + 1
-        };
+        let depth = if self.is_state(of) { 0 } else { self.depth_of(of) + 1 };
         let mut parts: Vec<(FnId, Stencil)> = vec![(of, stencil.clone())];
         for axis in 0..=self.sums.slowest {
             let mut next = Vec::new();
@@ -257,12 +242,8 @@ impl Functions {
             to[axis] = -to[axis];
             to
         };
-        let even = points
-            .iter()
-            .all(|(at, w)| points.get(&mirror(at)) == Some(w));
-        let odd = points
-            .iter()
-            .all(|(at, w)| points.get(&mirror(at)) == Some(&-w));
+        let even = points.iter().all(|(at, w)| points.get(&mirror(at)) == Some(w));
+        let odd = points.iter().all(|(at, w)| points.get(&mirror(at)) == Some(&-w));
         let on_axis = points.keys().all(|at| at[axis] == 0);
         if on_axis || (!even && !odd) {
             return vec![(base, points)];
@@ -277,14 +258,7 @@ impl Functions {
             }
         }
         let pair = |(k, points): (i32, Stencil)| {
-            (
-                if k == 0 {
-                    base
-                } else {
-                    self.paired(base, axis, [k, -k], kind)
-                },
-                points,
-            )
+            (if k == 0 { base } else { self.paired(base, axis, [k, -k], kind) }, points)
         };
         out.into_iter().map(pair).collect()
     }
@@ -299,11 +273,7 @@ impl Functions {
         order: u32,
         c: &Uniform,
     ) -> Result<Vec<Linear>, Overflow> {
-        let depth = if self.is_state(of) {
-            0
-        } else {
-            self.depth_of(of) + 1
-        };
+        let depth = if self.is_state(of) { 0 } else { self.depth_of(of) + 1 };
         let even = operator.times == [0];
         let kind = if even { Pair::Sum } else { Pair::Difference };
         let mut scale = c.clone();
@@ -317,10 +287,7 @@ impl Functions {
         for k in 0..half {
             let ((above, weight), (below, _)) = (points[half + k], points[half - 1 - k]);
             let pair = self.paired(of, axis, [above, below], kind);
-            let access = Access {
-                of: pair,
-                at: [0; 3],
-            };
+            let access = Access { of: pair, at: [0; 3] };
             terms.push((scale.times(&Uniform::number(weight))?, access, depth));
         }
         Ok(terms)
@@ -377,10 +344,7 @@ impl Functions {
     pub(super) fn merge(terms: Vec<Linear>) -> Result<Vec<Linear>, Overflow> {
         let mut merged: Vec<Linear> = Vec::new();
         for (c, access, depth) in terms {
-            match merged
-                .iter_mut()
-                .find(|(_, a, d)| *a == access && *d == depth)
-            {
+            match merged.iter_mut().find(|(_, a, d)| *a == access && *d == depth) {
                 Some(known) => known.0 = known.0.plus(&c)?,
                 None => merged.push((c, access, depth)),
             }
@@ -397,10 +361,8 @@ impl Functions {
         depth: u32,
     ) -> FnId {
         terms.sort_by_key(|(_, access)| access.at[self.sums.slowest]);
-        let terms: Vec<SumTerm> = terms
-            .into_iter()
-            .map(|(c, value)| self.sum_term(&c, value))
-            .collect();
+        let terms: Vec<SumTerm> =
+            terms.into_iter().map(|(c, value)| self.sum_term(&c, value)).collect();
         self.put(name, Def::Sum(terms), depth)
     }
 
@@ -427,9 +389,7 @@ impl Functions {
         let mut b = Builder::new();
         let mut sum: Option<Ref> = None;
         for (c, access) in terms {
-            let SumTerm {
-                negative, factor, ..
-            } = self.sum_term(&c, access);
+            let SumTerm { negative, factor, .. } = self.sum_term(&c, access);
             let value = b.atom(Atom::Access(access));
             let factor = factor.map(|factor| b.atom(Atom::Uniform(factor)));
             let (first, second) = match factor {
@@ -445,16 +405,8 @@ impl Functions {
     fn sum_term(&mut self, c: &Uniform, value: Access) -> SumTerm {
         let negative = c.is_negative();
         let size = if negative { c.negated() } else { c.clone() };
-        let factor = if size.is_one() {
-            None
-        } else {
-            Some(self.uniform(&size, None))
-        };
-        SumTerm {
-            negative,
-            factor,
-            value,
-        }
+        let factor = if size.is_one() { None } else { Some(self.uniform(&size, None)) };
+        SumTerm { negative, factor, value }
     }
 }
 

@@ -29,10 +29,8 @@ pub(super) fn extract(
     }
     kernels.rank();
     while let Some((kernel, occurrences)) = kernels.best() {
-        let name = format!(
-            "{}_factor",
-            names.get(occurrences[0].0).map_or("shared", String::as_str)
-        );
+        let name =
+            format!("{}_factor", names.get(occurrences[0].0).map_or("shared", String::as_str));
         let named = atoms.name(&name, (*kernel).clone());
         let Some((atom, _)) = named.as_scaled_atom() else {
             return Ok(());
@@ -185,21 +183,10 @@ fn term_cost(degree: usize, c: &Uniform) -> i64 {
 
 /// Operations saved by computing the kernel once and multiplying each occurrence by its atom.
 fn saving(kernel: &Poly, occurrences: usize) -> i64 {
-    let spread: i64 = kernel
-        .0
-        .iter()
-        .map(|(m, c)| term_cost(m.len() + 1, c))
-        .sum();
-    let bare = kernel
-        .0
-        .iter()
-        .any(|(m, c)| m.is_empty() || (m.len() == 1 && c.is_unit()));
-    let own: i64 = kernel
-        .0
-        .iter()
-        .map(|(m, c)| term_cost(m.len(), c))
-        .sum::<i64>()
-        - i64::from(bare);
+    let spread: i64 = kernel.0.iter().map(|(m, c)| term_cost(m.len() + 1, c)).sum();
+    let bare = kernel.0.iter().any(|(m, c)| m.is_empty() || (m.len() == 1 && c.is_unit()));
+    let own: i64 =
+        kernel.0.iter().map(|(m, c)| term_cost(m.len(), c)).sum::<i64>() - i64::from(bare);
     occurrences as i64 * (spread - 1) - own
 }
 
@@ -213,10 +200,6 @@ fn replace(
     for monomial in kernel.0.keys() {
         poly.0.remove(&with(monomial, of));
     }
-    let sign = if negative {
-        Uniform::one().negated()
-    } else {
-        Uniform::one()
-    };
+    let sign = if negative { Uniform::one().negated() } else { Uniform::one() };
     poly.add_term(with(&vec![of], by), &sign)
 }

@@ -45,12 +45,7 @@ impl Components {
             this.fields.extend(names);
         }
         for source in &model.sources {
-            let names = this.add(
-                &source.name,
-                source.rank,
-                Symmetry::General,
-                model.components,
-            );
+            let names = this.add(&source.name, source.rank, Symmetry::General, model.components);
             this.free(&names, &source.name, source.span)?;
             this.sources.extend(names);
         }
@@ -132,9 +127,7 @@ impl Components {
         let suffixes: Vec<String> = registers.chain([NEW.to_string()]).collect();
         let all = || self.fields.iter().chain(&self.sources);
         let made = |name: &&String| {
-            suffixes
-                .iter()
-                .any(|suffix| all().any(|n| **name == format!("{n}{suffix}")))
+            suffixes.iter().any(|suffix| all().any(|n| **name == format!("{n}{suffix}")))
         };
         let is_array = |name: &String| all().any(|n| n == name) || made(&name);
         if let Some(param) = model.params.iter().find(|param| is_array(&param.name)) {

@@ -112,21 +112,13 @@ impl<'a> Expander<'a> {
         shared.find(|(other, _)| *other == field)?;
         let entries = self.components.of_field(field);
         let value = |axis: usize, entry: &Entry| match entry {
-            Some((component, negative))
-                if (Slope {
-                    component: *component,
-                    axis,
-                }) == slope =>
-            {
+            Some((component, negative)) if (Slope { component: *component, axis }) == slope => {
                 let one = Poly::uniform(Uniform::one());
                 if *negative { one.negated() } else { one }
             }
             _ => Poly::default(),
         };
-        Some(
-            axes.flat_map(|axis| entries.iter().map(move |e| value(axis, e)))
-                .collect(),
-        )
+        Some(axes.flat_map(|axis| entries.iter().map(move |e| value(axis, e))).collect())
     }
 
     /// Refuses a derivative if slopes are given, since it is not one of them.
@@ -148,18 +140,14 @@ impl<'a> Expander<'a> {
         }
         match &term.kind {
             TermKind::Number(value) => Ok(vec![Poly::uniform(Uniform::number(*value))]),
-            TermKind::Param(i) => Ok(vec![Poly::uniform(Uniform::power(
-                UniformFactor::Param(*i),
-                1,
-            ))]),
+            TermKind::Param(i) => {
+                Ok(vec![Poly::uniform(Uniform::power(UniformFactor::Param(*i), 1))])
+            }
             TermKind::Let(i) => self.named(*i),
             TermKind::Field(i) => Ok(self.entries(self.components.of_field(*i))),
             TermKind::Source(i) => Ok(self.entries(self.components.of_source(*i))),
             TermKind::Time => Ok(vec![Poly::uniform(Uniform::power(UniformFactor::Time, 1))]),
-            TermKind::Epsilon => Ok(vec![Poly::uniform(Uniform::power(
-                UniformFactor::Epsilon,
-                1,
-            ))]),
+            TermKind::Epsilon => Ok(vec![Poly::uniform(Uniform::power(UniformFactor::Epsilon, 1))]),
             TermKind::Coordinate(_) => Err(DiscretizeError::new(
                 Code::CoordinateOutsideSource,
                 span,
@@ -179,15 +167,8 @@ impl<'a> Expander<'a> {
             }
             TermKind::Mul(a, b) => {
                 let (a, b) = (self.term(a)?, self.term(b)?);
-                let (scalar, other) = if a.len() == 1 {
-                    (&a[0], &b)
-                } else {
-                    (&b[0], &a)
-                };
-                other
-                    .iter()
-                    .map(|x| self.product(scalar, x, span))
-                    .collect()
+                let (scalar, other) = if a.len() == 1 { (&a[0], &b) } else { (&b[0], &a) };
+                other.iter().map(|x| self.product(scalar, x, span)).collect()
             }
             TermKind::Div(a, b) => {
                 let of_scalar = a.rank == Rank::Scalar;
@@ -207,17 +188,13 @@ impl<'a> Expander<'a> {
             }
             TermKind::Component(of, axes) => {
                 let of = self.term(of)?;
-                let at = axes
-                    .iter()
-                    .fold(0, |at, axis| at * self.model.components + axis);
+                let at = axes.iter().fold(0, |at, axis| at * self.model.components + axis);
                 Ok(vec![of[at].clone()])
             }
             TermKind::Derivative { axis, times, of } => {
                 let name = label_of(self.model, of);
                 let of = self.term(of)?;
-                of.iter()
-                    .map(|x| self.derivative(*axis, *times, x, &name, span))
-                    .collect()
+                of.iter().map(|x| self.derivative(*axis, *times, x, &name, span)).collect()
             }
             TermKind::Call(function, args) => self.call(*function, args, span),
         }
@@ -230,10 +207,7 @@ impl<'a> Expander<'a> {
         label: &str,
         work: impl FnOnce(&mut Self) -> Result<R>,
     ) -> Result<R> {
-        let substitution = Substitution {
-            states: states.clone(),
-            label: label.to_string(),
-        };
+        let substitution = Substitution { states: states.clone(), label: label.to_string() };
         let outer = self.substitution.replace(substitution);
         let done = work(self);
         self.substitution = outer;
@@ -305,9 +279,7 @@ impl<'a> Expander<'a> {
     /// Names the components of the value of a `let` in the states of that label.
     pub(super) fn name_let(&mut self, item: &Let, label: &str, value: Tensor) -> Tensor {
         let suffixes = suffixes(item.value.rank, self.model.components);
-        let names = suffixes
-            .iter()
-            .map(|suffix| format!("{}{suffix}_{label}", item.name));
+        let names = suffixes.iter().map(|suffix| format!("{}{suffix}_{label}", item.name));
         self.name_all(format!("{}_{label}", item.name), names.zip(value))
     }
 
@@ -319,9 +291,7 @@ impl<'a> Expander<'a> {
     ) -> Tensor {
         let named = values.map(|(name, value)| (self.atoms.name(&name, value), name));
         let named: Vec<(Poly, String)> = named.collect();
-        let members = named
-            .iter()
-            .map(|(value, name)| (name.clone(), value.clone()));
+        let members = named.iter().map(|(value, name)| (name.clone(), value.clone()));
         self.atoms.labels.together(shared, members.collect());
         named.into_iter().map(|(value, _)| value).collect()
     }
@@ -354,9 +324,7 @@ impl<'a> Expander<'a> {
         let (a, b) = (self.term(a)?, self.term(b)?);
         let (then, otherwise) = (self.term(then)?, self.term(otherwise)?);
         let entries = then.iter().zip(&otherwise);
-        Ok(entries
-            .map(|(c, d)| self.operation(op, &[&a[0], &b[0], c, d]))
-            .collect())
+        Ok(entries.map(|(c, d)| self.operation(op, &[&a[0], &b[0], c, d])).collect())
     }
 }
 
@@ -390,10 +358,7 @@ fn zip(
     f: impl Fn(&Poly, &Poly) -> std::result::Result<Poly, Overflow>,
     span: Span,
 ) -> Result<Tensor> {
-    a.iter()
-        .zip(b)
-        .map(|(a, b)| f(a, b).map_err(overflow(span)))
-        .collect()
+    a.iter().zip(b).map(|(a, b)| f(a, b).map_err(overflow(span))).collect()
 }
 
 /// The error of an exact number that left the range.

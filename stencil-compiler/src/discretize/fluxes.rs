@@ -45,10 +45,9 @@ impl Atoms {
     /// Is it, or does it stand for something that holds, a first derivative along the axis?
     fn holds_slope(&self, axis: usize, atom: AtomId) -> bool {
         match self.get(atom) {
-            Atom::Derivative {
-                difference: Difference::Central(axes),
-                ..
-            } => axes.as_slice() == [axis],
+            Atom::Derivative { difference: Difference::Central(axes), .. } => {
+                axes.as_slice() == [axis]
+            }
             Atom::Named(at) => {
                 let mut parts = self.named[*at].1.0.keys().flatten();
                 parts.any(|part| self.holds_slope(axis, *part))
@@ -94,10 +93,9 @@ impl Atoms {
 
     fn atom_at_face(&mut self, axis: usize, atom: AtomId) -> Result<Poly, Overflow> {
         let (difference, of) = match self.get(atom).clone() {
-            Atom::Derivative {
-                difference: Difference::Central(axes),
-                of,
-            } if axes == [axis] => (Difference::SlopeAtFace(axis), of),
+            Atom::Derivative { difference: Difference::Central(axes), of } if axes == [axis] => {
+                (Difference::SlopeAtFace(axis), of)
+            }
             Atom::Named(at) if self.holds_slope(axis, atom) => {
                 let (label, poly) = self.named[at].clone();
                 let value = self.at_face(axis, &poly)?;

@@ -47,19 +47,14 @@ pub(super) fn fractional_steps(model: &Model, still: bool) -> FractionalSteps {
     let scheme = &model.scheme;
     let (zero, one) = (Rational::from_integer(0), Rational::from_integer(1));
     let axes = 0..model.dimension;
-    let part = |axes: Vec<usize>, rest, share, suffix| FractionalStep {
-        axes,
-        rest,
-        share,
-        suffix,
-    };
+    let part = |axes: Vec<usize>, rest, share, suffix| FractionalStep { axes, rest, share, suffix };
     let split = scheme.source != Splitting::Unsplit && !model.fluxes.is_empty() && !still;
     let mut all = match scheme.sweep {
         Sweep::Unsplit if split => vec![part(axes.collect(), false, one, "")],
         Sweep::Unsplit => vec![part(axes.collect(), true, one, "")],
-        Sweep::Dimensional | Sweep::Strang => axes
-            .map(|axis| part(vec![axis], false, share(model, axis), AXES[axis]))
-            .collect(),
+        Sweep::Dimensional | Sweep::Strang => {
+            axes.map(|axis| part(vec![axis], false, share(model, axis), AXES[axis])).collect()
+        }
     };
     let at = all.len();
     let half = Rational::new(1, 2);

@@ -54,11 +54,7 @@ pub struct DiscretizeError {
 
 impl DiscretizeError {
     pub(crate) fn new(code: Code, span: Span, message: impl Into<String>) -> Self {
-        DiscretizeError {
-            code,
-            span,
-            message: message.into(),
-        }
+        DiscretizeError { code, span, message: message.into() }
     }
 }
 
@@ -93,11 +89,7 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
         let parts = expander.term(&model.rest_of(equation))?;
         expander.check_symmetry(equation.field, &parts, equation.span)?;
         let independent = components.independent(equation.field);
-        equations.extend(
-            independent
-                .iter()
-                .map(|i| (parts[*i].clone(), equation.span)),
-        );
+        equations.extend(independent.iter().map(|i| (parts[*i].clone(), equation.span)));
     }
     let rest: Vec<Poly> = equations.iter().map(|(rate, _)| rate.clone()).collect();
     let (outflows, repairs) = conserve::rates(model, &components, &mut expander, &rest)?;
@@ -113,13 +105,7 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
     let registers: Vec<Vec<String>> = tableau
         .registers
         .iter()
-        .map(|r| {
-            components
-                .fields
-                .iter()
-                .map(|n| format!("{n}_{r}"))
-                .collect()
-        })
+        .map(|r| components.fields.iter().map(|n| format!("{n}_{r}")).collect())
         .collect();
     let marks = repairs.into_iter().map(|mark| (mark, Span::default()));
     let roots = Roots {
@@ -157,12 +143,7 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
         }
         substeps.extend(own);
     }
-    Ok(prune(algorithm(
-        model,
-        made.states,
-        made.functions,
-        substeps,
-    )))
+    Ok(prune(algorithm(model, made.states, made.functions, substeps)))
 }
 
 /// The array that counts repaired fluxes: no component and no parameter has its name.
@@ -181,10 +162,7 @@ fn algorithm(
     functions: Functions,
     substeps: Vec<Substep>,
 ) -> Algorithm {
-    let param = |p: &crate::model::Param| Param {
-        name: p.name.clone(),
-        default: p.default,
-    };
+    let param = |p: &crate::model::Param| Param { name: p.name.clone(), default: p.default };
     Algorithm {
         name: model.name.clone(),
         file: String::new(),
@@ -211,11 +189,7 @@ fn integrator(model: &Model) -> Result<Tableau, DiscretizeError> {
             model.scheme.time,
             all.join(", ")
         );
-        return Err(DiscretizeError::new(
-            Code::NeedsEulerSteps,
-            range.span,
-            message,
-        ));
+        return Err(DiscretizeError::new(Code::NeedsEulerSteps, range.span, message));
     }
     Ok(tableau)
 }
@@ -225,11 +199,7 @@ fn named_integrator(model: &Model) -> Result<Tableau, DiscretizeError> {
     let Some(integrator) = integrators::find(name) else {
         let known: Vec<&str> = integrators::ALL.iter().map(|i| i.name).collect();
         let message = format!("no integrator `{name}`; there are {}", known.join(", "));
-        return Err(DiscretizeError::new(
-            Code::UnknownChoice,
-            Span::default(),
-            message,
-        ));
+        return Err(DiscretizeError::new(Code::UnknownChoice, Span::default(), message));
     };
     Ok((integrator.tableau)())
 }
@@ -276,11 +246,7 @@ impl Model {
         let derived = || self.derived_waves().map(|derived| derived.waves);
         let waves = self.waves.clone().or_else(derived);
         let speed = waves.and_then(|waves| waves.fastest(self.dimension, self.components));
-        let speed = speed.map(|value| Speed {
-            power: 1,
-            span: value.span,
-            value,
-        });
+        let speed = speed.map(|value| Speed { power: 1, span: value.span, value });
         speed.into_iter().collect()
     }
 
@@ -336,11 +302,7 @@ fn describe(model: &Model) -> String {
                 Splitting::Unsplit => String::new(),
                 other => format!(", source {}", other.name()),
             },
-            if model.repairs() {
-                ", repair fluxes"
-            } else {
-                ""
-            }
+            if model.repairs() { ", repair fluxes" } else { "" }
         ),
     };
     format!(
@@ -397,23 +359,12 @@ impl Roots {
             .collect();
         let count = count.iter().map(|name| {
             let state = StateId(states.len() as u32);
-            let made = declare(
-                &mut functions,
-                &mut states,
-                std::slice::from_ref(name),
-                Role::Count,
-            );
+            let made =
+                declare(&mut functions, &mut states, std::slice::from_ref(name), Role::Count);
             (state, made)
         });
-        let count = count
-            .last()
-            .and_then(|(state, made)| Some((state, *made.first()?)));
-        let sources = declare(
-            &mut functions,
-            &mut states,
-            &components.sources,
-            Role::Given,
-        );
+        let count = count.last().and_then(|(state, made)| Some((state, *made.first()?)));
+        let sources = declare(&mut functions, &mut states, &components.sources, Role::Given);
         let readable = fields.iter().chain(&sources).copied().collect();
         let mut assembler = Assembler::new(&mut expander.atoms, functions, readable, &model.scheme);
         let (mut polys, spans): (Vec<Poly>, Vec<Span>) = self.equations.into_iter().unzip();
@@ -427,14 +378,7 @@ impl Roots {
             rates.push(made.map_err(expand::overflow(span))?);
         }
         assembler.functions.span = Span::default();
-        Ok(Made {
-            functions: assembler.functions,
-            states,
-            fields,
-            accumulators,
-            count,
-            rates,
-        })
+        Ok(Made { functions: assembler.functions, states, fields, accumulators, count, rates })
     }
 }
 
@@ -446,10 +390,7 @@ fn declare(
 ) -> Vec<FnId> {
     let add = |name: &String| {
         let id = StateId(states.len() as u32);
-        states.push(State {
-            name: name.clone(),
-            role,
-        });
+        states.push(State { name: name.clone(), role });
         functions.add(name, Def::State(id), 0)
     };
     names.iter().map(add).collect()

@@ -119,10 +119,7 @@ pub(super) struct Names {
 impl Names {
     /// Settles the owner of every atom.
     pub(super) fn new(atoms: &mut Atoms) -> Self {
-        let mut names = Names {
-            labels: std::mem::take(&mut atoms.labels),
-            ..Names::default()
-        };
+        let mut names = Names { labels: std::mem::take(&mut atoms.labels), ..Names::default() };
         let lets = names.labels.lets.iter();
         let lets = lets.filter_map(|(value, name)| Some((atoms.of_value(value)?, name.clone())));
         names.lets = lets.collect();
@@ -228,9 +225,7 @@ impl Assembler<'_> {
     pub(super) fn roots(&mut self, labels: &[[String; 2]], equations: &[Poly]) -> Vec<String> {
         let named: Vec<(&[String; 2], &Poly)> = labels.iter().zip(equations).collect();
         for group in named.chunk_by(|(a, _), (b, _)| a[1] == b[1]) {
-            let members = group
-                .iter()
-                .map(|([own, _], poly)| (own.clone(), (*poly).clone()));
+            let members = group.iter().map(|([own, _], poly)| (own.clone(), (*poly).clone()));
             let shared = group[0].0[1].clone();
             self.atoms.labels.together(shared, members.collect());
         }
@@ -272,8 +267,7 @@ impl Assembler<'_> {
             let origin = self.reciprocals.origin(atom)?;
             self.names.of(self.atoms, origin)
         });
-        self.functions
-            .reserve(named.as_deref().unwrap_or(otherwise))
+        self.functions.reserve(named.as_deref().unwrap_or(otherwise))
     }
 
     /// The name of the reciprocal of a divisor: after it, if it has a name, or after the dividend.

@@ -77,9 +77,7 @@ pub fn observe(model: &Model) -> Result<Option<Observation>, DiscretizeError> {
     }
     let equations = roots.into_iter().zip(spans).collect();
     let names = arrays(model, &components, &quantities);
-    let labels = names
-        .iter()
-        .map(|n| [format!("value_{n}"), format!("value_{n}")]);
+    let labels = names.iter().map(|n| [format!("value_{n}"), format!("value_{n}")]);
     let labels = labels.collect();
     let made = Roots { equations, labels }.grid_functions(
         model,
@@ -92,19 +90,10 @@ pub fn observe(model: &Model) -> Result<Option<Observation>, DiscretizeError> {
     let offset = components.fields.len();
     let updates = values.iter().enumerate();
     let updates = updates.map(|(i, value)| (StateId((offset + i) as u32), *value));
-    let substep = Substep {
-        at: 0.0,
-        updates: updates.collect(),
-    };
+    let substep = Substep { at: 0.0, updates: updates.collect() };
     let algorithm = super::algorithm(model, made.states, made.functions, vec![substep]);
-    debug_assert_eq!(
-        algorithm.states_of(Role::Accumulator).count(),
-        quantities.len()
-    );
-    Ok(Some(Observation {
-        algorithm: prune(algorithm),
-        quantities,
-    }))
+    debug_assert_eq!(algorithm.states_of(Role::Accumulator).count(), quantities.len());
+    Ok(Some(Observation { algorithm: prune(algorithm), quantities }))
 }
 
 /// Names of the accumulators: an observable may have the name of a component, such as `u_x`.

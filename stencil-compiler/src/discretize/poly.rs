@@ -53,10 +53,7 @@ impl Uniform {
 
     /// A power of a factor.
     pub(super) fn power(factor: UniformFactor, exponent: i32) -> Self {
-        Uniform(BTreeMap::from([(
-            UniformMonomial::from([(factor, exponent)]),
-            Ratio::one(),
-        )]))
+        Uniform(BTreeMap::from([(UniformMonomial::from([(factor, exponent)]), Ratio::one())]))
     }
 
     /// Is it zero?
@@ -122,11 +119,8 @@ impl Uniform {
     pub(super) fn plus(&self, other: &Self) -> Result<Self, Overflow> {
         let mut terms = self.0.clone();
         for (monomial, c) in &other.0 {
-            let sum = terms
-                .get(monomial)
-                .unwrap_or(&Ratio::zero())
-                .checked_add(c)
-                .ok_or(Overflow)?;
+            let sum =
+                terms.get(monomial).unwrap_or(&Ratio::zero()).checked_add(c).ok_or(Overflow)?;
             if sum.is_zero() {
                 terms.remove(monomial);
             } else {
@@ -168,10 +162,8 @@ impl Uniform {
         if terms.next().is_some() {
             return None;
         }
-        let inverse: Option<UniformMonomial> = monomial
-            .iter()
-            .map(|(f, e)| Some((*f, e.checked_neg()?)))
-            .collect();
+        let inverse: Option<UniformMonomial> =
+            monomial.iter().map(|(f, e)| Some((*f, e.checked_neg()?))).collect();
         Some(Uniform(BTreeMap::from([(inverse?, c.recip())])))
     }
 }
@@ -291,9 +283,8 @@ impl Poly {
             _ => None,
         };
         let terms = self.0.iter();
-        let terms: Option<_> = terms
-            .map(|(monomial, c)| Some((monomial.clone(), sign(c)?)))
-            .collect();
+        let terms: Option<_> =
+            terms.map(|(monomial, c)| Some((monomial.clone(), sign(c)?))).collect();
         Some((common.clone(), Poly(terms?)))
     }
 
@@ -304,11 +295,6 @@ impl Poly {
 
     /// Its negative.
     pub(super) fn negated(&self) -> Self {
-        Poly(
-            self.0
-                .iter()
-                .map(|(m, c)| (m.clone(), c.negated()))
-                .collect(),
-        )
+        Poly(self.0.iter().map(|(m, c)| (m.clone(), c.negated())).collect())
     }
 }

@@ -74,11 +74,7 @@ impl Expander<'_> {
         for _ in 0..n.unsigned_abs() {
             out = self.product(&out, a, span)?;
         }
-        if n < 0 {
-            self.quotient(&Poly::uniform(Uniform::one()), &out, span)
-        } else {
-            Ok(out)
-        }
+        if n < 0 { self.quotient(&Poly::uniform(Uniform::one()), &out, span) } else { Ok(out) }
     }
 
     /// An operation that polynomials do not have, on uniforms or on cell values.
@@ -93,8 +89,7 @@ impl Expander<'_> {
         match uniforms {
             Some(uniforms) => Poly::uniform(self.atoms.opaque(op, uniforms)),
             None => Poly::atom(
-                self.atoms
-                    .intern(Atom::Call(op, args.iter().map(|a| (*a).clone()).collect())),
+                self.atoms.intern(Atom::Call(op, args.iter().map(|a| (*a).clone()).collect())),
             ),
         }
     }
@@ -144,9 +139,9 @@ impl Atoms {
                     product = product.times(&Uniform::power(*factor, *exponent))?;
                     continue;
                 };
-                let sum = parts.iter().try_fold(Uniform::default(), |sum, part| {
-                    sum.plus(&self.written_out(part)?)
-                })?;
+                let sum = parts
+                    .iter()
+                    .try_fold(Uniform::default(), |sum, part| sum.plus(&self.written_out(part)?))?;
                 for _ in 0..*exponent {
                     product = product.times(&sum)?;
                 }

@@ -50,10 +50,7 @@ impl Reciprocals {
         let several = quotients.into_iter().filter(|(_, of)| of.len() > 1);
         shared.extend(several.map(|(below, _)| below));
         first.retain(|below, _| shared.contains(below));
-        Reciprocals {
-            shared: first,
-            places,
-        }
+        Reciprocals { shared: first, places }
     }
 
     /// The factor in place of a division by the second; `None` for a quotient that stays one.

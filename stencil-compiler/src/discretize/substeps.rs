@@ -57,12 +57,7 @@ impl SubstepBuilder<'_> {
     ) -> Vec<(StateId, FnId)> {
         let factors: Vec<Vec<Factor>> = combinations
             .iter()
-            .map(|c| {
-                c.terms
-                    .iter()
-                    .map(|t| factor(functions, t, self.share, substep))
-                    .collect()
-            })
+            .map(|c| c.terms.iter().map(|t| factor(functions, t, self.share, substep)).collect())
             .collect();
         let count = self.components.fields.len();
         let mut updates = Vec::new();

@@ -25,10 +25,7 @@ fn algorithm(source: &str) -> Algorithm {
 }
 
 fn names(algorithm: &Algorithm, role: Role) -> Vec<&str> {
-    algorithm
-        .states_of(role)
-        .map(|(_, s)| s.name.as_str())
-        .collect()
+    algorithm.states_of(role).map(|(_, s)| s.name.as_str()).collect()
 }
 
 fn heat(time: &str) -> String {
@@ -45,22 +42,12 @@ fn integrators_keep_what_they_need() {
         ("ssprk2", &["f_old"], &[0.0, 1.0]),
         ("ssprk3", &["f_old"], &[0.0, 1.0, 0.5]),
         ("rk3_williamson", &["f_acc"], &[0.0, 1.0 / 3.0, 0.75]),
-        (
-            "rk3_williamson<storage = states>",
-            &["f_previous"],
-            &[0.0, 1.0 / 3.0, 0.75],
-        ),
+        ("rk3_williamson<storage = states>", &["f_previous"], &[0.0, 1.0 / 3.0, 0.75]),
         ("rk4", &["f_old", "f_sum"], &[0.0, 0.5, 0.5, 1.0]),
         (
             "rk4_carpenter_kennedy",
             &["f_acc"],
-            &[
-                0.0,
-                0.1496590219993,
-                0.3704009573644,
-                0.6222557631345,
-                0.9582821306748,
-            ],
+            &[0.0, 0.1496590219993, 0.3704009573644, 0.6222557631345, 0.9582821306748],
         ),
     ];
     for (time, registers, times) in cases {
@@ -100,12 +87,7 @@ fn an_array_of_the_integrator_may_not_be_a_field() {
     assert!(error.message.contains("`f_old`"), "{error}");
     let other = source.replace("ssprk2", "rk3_williamson");
     assert!(discretize(&model(&other)).is_ok());
-    for (param, refused) in [
-        ("f_old", true),
-        ("u_x", true),
-        ("f_new", true),
-        ("u", false),
-    ] {
+    for (param, refused) in [("f_old", true), ("u_x", true), ("f_new", true), ("u", false)] {
         let source = format!(
             "pub system S in 1d {{ field f: scalar; field {}: vector; param {param}: real = 1; ddt(f) = {param}*f;
                 ddt({0}) = {param}*{0}; }}
@@ -126,9 +108,7 @@ fn tensors_keep_their_independent_components() {
         )
     };
     let symmetric = algorithm(&source("symmetric", "sym(grad(u))"));
-    let components = [
-        "u_x", "u_y", "u_z", "m_xx", "m_xy", "m_xz", "m_yy", "m_yz", "m_zz",
-    ];
+    let components = ["u_x", "u_y", "u_z", "m_xx", "m_xy", "m_xz", "m_yy", "m_yz", "m_zz"];
     assert_eq!(names(&symmetric, Role::Field), components);
     let antisymmetric = algorithm(&source("antisymmetric", "grad(u) - transpose(grad(u))"));
     let components = ["u_x", "u_y", "u_z", "m_xy", "m_xz", "m_yz"];
@@ -146,11 +126,7 @@ fn sources_are_given_and_never_written() {
     );
     assert_eq!(names(&algorithm, Role::Given), ["g_x", "g_y", "h"]);
     let written = algorithm.substeps.iter().flat_map(|s| &s.updates);
-    assert!(
-        written
-            .into_iter()
-            .all(|(state, _)| algorithm.state(*state).role != Role::Given)
-    );
+    assert!(written.into_iter().all(|(state, _)| algorithm.state(*state).role != Role::Given));
 }
 
 #[test]
@@ -169,10 +145,7 @@ fn any_mixed_form_is_the_bidiagonal_one() {
              scheme s for S {{ space: central<order = 4>; mixed: {mixed}; }}"
         )
     };
-    assert_eq!(
-        algorithm(&source("either")),
-        algorithm(&source("bidiagonal"))
-    );
+    assert_eq!(algorithm(&source("either")), algorithm(&source("bidiagonal")));
     assert_ne!(algorithm(&source("either")), algorithm(&source("composed")));
 }
 
@@ -201,11 +174,8 @@ fn observables_and_speeds_are_evaluated_together() {
         }";
     let observation = observe(&model(source)).unwrap().unwrap();
     observation.algorithm.check().unwrap();
-    let found: Vec<(&str, Reduction, Option<u32>)> = observation
-        .quantities
-        .iter()
-        .map(|q| (q.name.as_str(), q.reduction, q.speed))
-        .collect();
+    let found: Vec<(&str, Reduction, Option<u32>)> =
+        observation.quantities.iter().map(|q| (q.name.as_str(), q.reduction, q.speed)).collect();
     let expected = [
         ("mass", Reduction::Sum, None),
         ("strain", Reduction::Max, None),
@@ -242,10 +212,7 @@ fn reacting(count: usize) -> String {
         .map(|i| format!("field c{i}: scalar; param D{i}: real = 1; param k{i}: real = 1;"));
     let rates = (0..count).map(|i| {
         let with_all = (0..count).map(|j| format!(" - k{j}*c{i}*c{j}"));
-        format!(
-            "ddt(c{i}) = D{i}*lap(c{i}){};",
-            with_all.collect::<String>()
-        )
+        format!("ddt(c{i}) = D{i}*lap(c{i}){};", with_all.collect::<String>())
     });
     format!(
         "pub system Reacting in 1d {{ {}{} }} scheme s for Reacting {{ space: central<order = 2>; time: euler; }}",

@@ -50,11 +50,7 @@ impl Assembler<'_> {
         c: &Uniform,
         b: &mut Builder<FnAtom>,
     ) -> Result<(Ref, Option<Ref>), Overflow> {
-        let size = if c.is_negative() {
-            c.negated()
-        } else {
-            c.clone()
-        };
+        let size = if c.is_negative() { c.negated() } else { c.clone() };
         let mut values = Vec::new();
         for atom in monomial {
             values.push(self.atom_ref(*atom, b)?);
@@ -147,9 +143,5 @@ pub(super) fn added(
 
 /// The value, or its negative.
 pub(super) fn signed(b: &mut Builder<FnAtom>, value: Ref, negative: bool) -> Ref {
-    if negative {
-        b.op(Op::Neg, &[value])
-    } else {
-        value
-    }
+    if negative { b.op(Op::Neg, &[value]) } else { value }
 }

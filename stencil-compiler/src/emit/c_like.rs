@@ -28,15 +28,10 @@ pub(super) fn emit(
     dialect: &dyn Dialect,
 ) -> Result<Source, EmitError> {
     if kernel.launch.kind != LaunchKind::Blocks {
-        return Err(EmitError::Launch {
-            kernel: kernel.name.clone(),
-        });
+        return Err(EmitError::Launch { kernel: kernel.name.clone() });
     }
     if kernel.value_bytes != precision.bytes() {
-        return Err(EmitError::Precision {
-            kernel: kernel.value_bytes,
-            text: precision.bytes(),
-        });
+        return Err(EmitError::Precision { kernel: kernel.value_bytes, text: precision.bytes() });
     }
     let functions = functions::names();
     let reserved: Vec<&str> = functions.iter().map(String::as_str).collect();
@@ -102,23 +97,16 @@ fn axis_name(names: &[&str; 3], axis: usize) -> Result<String, EmitError> {
     names
         .get(axis)
         .map(|name| name.to_string())
-        .ok_or(EmitError::Unknown {
-            what: "axis",
-            id: axis,
-        })
+        .ok_or(EmitError::Unknown { what: "axis", id: axis })
 }
 
 impl Spelling for Printer<'_> {
     fn operand(&self, operand: Operand) -> Result<(u8, String), EmitError> {
         Ok(match operand {
-            Operand::Reg(reg) => (
-                PRIMARY,
-                get(&self.names.registers, reg.0, "register")?.clone(),
-            ),
-            Operand::Uniform(at) => (
-                PRIMARY,
-                format!("c.{}", get(&self.names.uniforms, at, "uniform")?),
-            ),
+            Operand::Reg(reg) => (PRIMARY, get(&self.names.registers, reg.0, "register")?.clone()),
+            Operand::Uniform(at) => {
+                (PRIMARY, format!("c.{}", get(&self.names.uniforms, at, "uniform")?))
+            }
             Operand::Lit(lit) => literal(lit.value(), self.precision)?,
         })
     }
@@ -190,9 +178,7 @@ impl<'a> Printer<'a> {
     }
 
     fn list(&mut self, statements: &[Nested<'_>]) -> Result<(), EmitError> {
-        statements
-            .iter()
-            .try_for_each(|statement| self.statement(statement))
+        statements.iter().try_for_each(|statement| self.statement(statement))
     }
 
     fn block(
@@ -223,25 +209,10 @@ impl<'a> Printer<'a> {
                 let value = infix::print(value, SUM, self)?;
                 self.define(reg.0, &value)?;
             }
-            Nested::Store {
-                buffer,
-                cell,
-                offset,
-                values,
-                ..
-            } => {
+            Nested::Store { buffer, cell, offset, values, .. } => {
                 self.store(*buffer, (*cell, *offset), values)?;
             }
-            Nested::Block(
-                Stmt::For {
-                    var,
-                    from,
-                    to,
-                    unroll,
-                    ..
-                },
-                body,
-            ) => {
+            Nested::Block(Stmt::For { var, from, to, unroll, .. }, body) => {
                 let name = self.var(*var)?;
                 let (from, to) = (self.index(from, SUM)?, self.index(to, SUM)?);
                 self.line(self.dialect.unroll(*unroll));
@@ -266,38 +237,19 @@ impl<'a> Printer<'a> {
             Stmt::Note(note) => self.note(note),
             Stmt::Int { var, value } => self.int(*var, value)?,
             Stmt::Cell { cell, at } => self.cell(*cell, at)?,
-            Stmt::Load {
-                reg,
-                buffer,
-                cell,
-                offset,
-            } => self.load(reg.0, *buffer, (*cell, *offset))?,
-            Stmt::LoadShared {
-                regs,
-                array,
-                base,
-                offset,
-            } => {
+            Stmt::Load { reg, buffer, cell, offset } => {
+                self.load(reg.0, *buffer, (*cell, *offset))?
+            }
+            Stmt::LoadShared { regs, array, base, offset } => {
                 let array = get(&self.names.shared, array.0, "shared array")?;
                 let at = index::shifted(&self.var(*base)?, [*offset, 0, 0]);
-                self.load_shared(
-                    &regs.iter().map(|reg| reg.0).collect::<Vec<_>>(),
-                    array,
-                    &at,
-                )?;
+                self.load_shared(&regs.iter().map(|reg| reg.0).collect::<Vec<_>>(), array, &at)?;
             }
-            Stmt::StoreShared {
-                array,
-                base,
-                offset,
-                values,
-            } => {
+            Stmt::StoreShared { array, base, offset, values } => {
                 let name = get(&self.names.shared, array.0, "shared array")?;
                 let values: Vec<Tree> = values.iter().copied().map(Tree::Leaf).collect();
                 let base = self.var(*base)?;
-                self.write(name, &values, |_, n| {
-                    Ok(index::shifted(&base, [offset + n, 0, 0]))
-                })?;
+                self.write(name, &values, |_, n| Ok(index::shifted(&base, [offset + n, 0, 0])))?;
             }
             Stmt::Sync => self.line(self.dialect.sync()),
             other => self.asynchronous(other)?,
@@ -308,27 +260,14 @@ impl<'a> Printer<'a> {
     /// Copies and the waits for them; other statements are not plain.
     fn asynchronous(&mut self, stmt: &Stmt) -> Result<(), EmitError> {
         match stmt {
-            Stmt::Copy {
-                array,
-                to,
-                buffer,
-                from,
-            } => {
+            Stmt::Copy { array, to, buffer, from } => {
                 self.uses.copies = true;
                 let array = get(&self.names.shared, array.0, "shared array")?;
                 let buffer = get(&self.names.buffers, buffer.0, "buffer")?;
                 let (to, from) = (self.index(to, SUM)?, self.linear(from)?);
                 self.line(&format!("copy_16(&{array}[{to}], &{buffer}[{from}]);"));
             }
-            Stmt::CopyBox {
-                array,
-                to,
-                buffers,
-                from,
-                barrier,
-                slot,
-                ..
-            } => {
+            Stmt::CopyBox { array, to, buffers, from, barrier, slot, .. } => {
                 self.uses.boxes = true;
                 let array = get(&self.names.shared, array.0, "shared array")?;
                 let map = self.names.maps.get(buffers).ok_or(EmitError::Unknown {
@@ -347,16 +286,9 @@ impl<'a> Printer<'a> {
                     at.push("number".to_string());
                 }
                 let at = at.join(", ");
-                self.line(&format!(
-                    "copy_box(&{array}[{to}], &{map}, {at}, {barrier});"
-                ));
+                self.line(&format!("copy_box(&{array}[{to}], &{map}, {at}, {barrier});"));
             }
-            Stmt::Expect {
-                barrier,
-                slot,
-                bytes,
-                arrives,
-            } => {
+            Stmt::Expect { barrier, slot, bytes, arrives } => {
                 let (used, function) = if *arrives {
                     (&mut self.uses.arrive_expecting, "arrive_expecting")
                 } else {
@@ -376,11 +308,7 @@ impl<'a> Printer<'a> {
                 let barrier = self.barrier(*barrier, slot)?;
                 self.line(&format!("arrive({barrier}, leads);"));
             }
-            Stmt::Wait {
-                barrier,
-                slot,
-                parity,
-            } => {
+            Stmt::Wait { barrier, slot, parity } => {
                 self.uses.wait = true;
                 let (barrier, parity) = (self.barrier(*barrier, slot)?, self.index(parity, SUM)?);
                 self.line(&format!("wait_phase({barrier}, {parity});"));
@@ -401,11 +329,7 @@ impl<'a> Printer<'a> {
         if self.declared.iter().any(|scope| scope.contains(&var)) {
             self.line(&format!("{name} = {value};"));
         } else {
-            let kind = if self.assigned.get(&var) == Some(&1) {
-                "const int"
-            } else {
-                "int"
-            };
+            let kind = if self.assigned.get(&var) == Some(&1) { "const int" } else { "int" };
             self.line(&format!("{kind} {name} = {value};"));
             if let Some(scope) = self.declared.last_mut() {
                 scope.insert(var);
@@ -418,11 +342,7 @@ impl<'a> Printer<'a> {
     pub(super) fn define(&mut self, reg: u32, value: &str) -> Result<(), EmitError> {
         let name = get(&self.names.registers, reg, "register")?;
         let queue = self.kernel.queues.iter().any(|queue| queue.0 == reg);
-        let kind = if queue {
-            String::new()
-        } else {
-            format!("const {} ", self.real())
-        };
+        let kind = if queue { String::new() } else { format!("const {} ", self.real()) };
         self.line(&format!("{kind}{name} = {value};"));
         Ok(())
     }
@@ -437,26 +357,13 @@ impl<'a> Printer<'a> {
 
     fn conditions(&mut self, conditions: &[Condition]) -> Result<String, EmitError> {
         let mut tests = Vec::with_capacity(conditions.len());
-        for Condition {
-            left,
-            relation,
-            right,
-        } in conditions
-        {
+        for Condition { left, relation, right } in conditions {
             let sign = match relation {
                 Relation::Less => "<",
                 Relation::GreaterEqual => ">=",
             };
-            tests.push(format!(
-                "{} {sign} {}",
-                self.index(left, SUM)?,
-                self.index(right, SUM)?
-            ));
+            tests.push(format!("{} {sign} {}", self.index(left, SUM)?, self.index(right, SUM)?));
         }
-        Ok(if tests.is_empty() {
-            "true".to_string()
-        } else {
-            tests.join(" && ")
-        })
+        Ok(if tests.is_empty() { "true".to_string() } else { tests.join(" && ") })
     }
 }

@@ -324,11 +324,7 @@ impl Dialect for Cuda {
     }
 
     fn needs(&self, uses: &Uses) -> (u32, u32) {
-        if uses.boxes || uses.expect || uses.arrive_expecting {
-            (9, 0)
-        } else {
-            (8, 0)
-        }
+        if uses.boxes || uses.expect || uses.arrive_expecting { (9, 0) } else { (8, 0) }
     }
 
     fn uniforms(&self) -> &'static str {
@@ -340,17 +336,11 @@ impl Dialect for Cuda {
     }
 
     fn thread(&self, axis: usize) -> &'static str {
-        ["threadIdx.x", "threadIdx.y", "threadIdx.z"]
-            .get(axis)
-            .copied()
-            .unwrap_or("0")
+        ["threadIdx.x", "threadIdx.y", "threadIdx.z"].get(axis).copied().unwrap_or("0")
     }
 
     fn block(&self, axis: usize) -> &'static str {
-        ["blockIdx.x", "blockIdx.y", "blockIdx.z"]
-            .get(axis)
-            .copied()
-            .unwrap_or("0")
+        ["blockIdx.x", "blockIdx.y", "blockIdx.z"].get(axis).copied().unwrap_or("0")
     }
 
     fn sync(&self) -> &'static str {
@@ -358,11 +348,7 @@ impl Dialect for Cuda {
     }
 
     fn unroll(&self, whole: bool) -> &'static str {
-        if whole {
-            "#pragma unroll"
-        } else {
-            "#pragma unroll 1"
-        }
+        if whole { "#pragma unroll" } else { "#pragma unroll 1" }
     }
 
     fn vector(&self, precision: Precision, values: usize) -> Option<&'static str> {
@@ -425,9 +411,6 @@ impl Dialect for Cuda {
             (uses.reads_surfaces, read),
             (uses.writes_surfaces, write),
         ];
-        all.into_iter()
-            .filter(|(used, _)| *used)
-            .map(|(_, text)| text)
-            .collect()
+        all.into_iter().filter(|(used, _)| *used).map(|(_, text)| text).collect()
     }
 }

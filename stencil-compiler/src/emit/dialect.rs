@@ -119,14 +119,7 @@ pub(super) fn literal(value: f64, precision: Precision) -> Result<(u8, String), 
         Precision::F64 => (value.is_finite(), format!("{value:e}")),
     };
     match finite {
-        true => Ok((
-            if value.is_sign_negative() {
-                SIGN
-            } else {
-                PRIMARY
-            },
-            text,
-        )),
+        true => Ok((if value.is_sign_negative() { SIGN } else { PRIMARY }, text)),
         false => Err(EmitError::Literal(value)),
     }
 }

@@ -20,9 +20,7 @@ const PREFIX: &str = "stencil_";
 
 /// Names of all functions that a text may define.
 pub(super) fn names() -> Vec<String> {
-    let spellings = Op::ALL
-        .iter()
-        .flat_map(|op| ["f", ""].map(|suffix| op.c(&[], suffix)));
+    let spellings = Op::ALL.iter().flat_map(|op| ["f", ""].map(|suffix| op.c(&[], suffix)));
     spellings
         .filter_map(|text| text.split_once('(').map(|(name, _)| name.to_string()))
         .filter(|name| name.starts_with(PREFIX))
@@ -106,11 +104,7 @@ fn definition(
         op.name(),
         arguments.join(", ")
     );
-    out += &format!(
-        "{} {real} {name}({}) {{\n",
-        dialect.function(),
-        parameters.join(", ")
-    );
+    out += &format!("{} {real} {name}({}) {{\n", dialect.function(), parameters.join(", "));
     out += &function.body(recording.expr.result())?;
     Ok(out + "}\n")
 }
@@ -126,15 +120,9 @@ pub(super) fn of_numbers(
     let mut out = definitions_of(nodes.filter_map(operation).collect(), precision, dialect)?;
     for (name, expr) in functions {
         if !identifier_ok(name, dialect.keywords()) {
-            return Err(EmitError::Name {
-                what: "function",
-                name: (*name).to_string(),
-            });
+            return Err(EmitError::Name { what: "function", name: (*name).to_string() });
         }
-        let recording = Recording {
-            expr: (*expr).clone(),
-            names: BTreeMap::new(),
-        };
+        let recording = Recording { expr: (*expr).clone(), names: BTreeMap::new() };
         let argument = |at: usize| format!("a[{at}]");
         let function = Function::new(&recording, &argument, precision, dialect)?;
         let body = function.body(expr.result())?;
@@ -244,10 +232,7 @@ fn leaf(at: Ref) -> Tree {
 impl Spelling for Function<'_> {
     fn operand(&self, operand: Operand) -> Result<(u8, String), EmitError> {
         let Operand::Reg(Reg(id)) = operand else {
-            return Err(EmitError::Unknown {
-                what: "value of a function",
-                id: 0,
-            });
+            return Err(EmitError::Unknown { what: "value of a function", id: 0 });
         };
         match (self.literals.get(&Ref(id)), self.names.get(&Ref(id))) {
             (Some(value), _) if value.is_nan() => {
@@ -262,10 +247,9 @@ impl Spelling for Function<'_> {
             }
             (Some(value), _) => literal(*value, self.precision),
             (None, Some(name)) => Ok((PRIMARY, name.clone())),
-            (None, None) => Err(EmitError::Unknown {
-                what: "value of a function",
-                id: id as usize,
-            }),
+            (None, None) => {
+                Err(EmitError::Unknown { what: "value of a function", id: id as usize })
+            }
         }
     }
     fn op(&self, op: Op, args: &[String]) -> String {

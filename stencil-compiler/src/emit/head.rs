@@ -83,10 +83,8 @@ impl Printer<'_> {
         self.carve(&mut out);
         let blocks = self.blocks(patches, &mut out);
         for (axis, block) in blocks.into_iter().enumerate() {
-            let names = [
-                (uses.blocks, BLOCKS, block),
-                (uses.threads, THREADS, self.dialect.thread(axis)),
-            ];
+            let names =
+                [(uses.blocks, BLOCKS, block), (uses.threads, THREADS, self.dialect.thread(axis))];
             for (used, names, value) in names {
                 if used[axis] {
                     out += &format!("  const int {} = {value};\n", names[axis]);
@@ -94,10 +92,7 @@ impl Printer<'_> {
             }
         }
         if uses.arrive {
-            out += &format!(
-                "  const bool leads = ({}) % {WARP} == 0;\n",
-                self.thread_number()
-            );
+            out += &format!("  const bool leads = ({}) % {WARP} == 0;\n", self.thread_number());
         }
         if uses.barriers {
             self.barriers(&mut out);

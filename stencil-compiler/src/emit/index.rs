@@ -34,22 +34,12 @@ pub(super) fn print(index: &Index, level: u8, places: &dyn Places) -> Result<Str
         Index::Mul(a, by) => binary(PRODUCT, a, "*", &Index::Const(*by), places)?,
         Index::Div(a, by) => binary(PRODUCT, a, "/", &Index::Const(*by), places)?,
         Index::Rem(a, by) => binary(PRODUCT, a, "%", &Index::Const(*by), places)?,
-        Index::Min(a, b) => (
-            PRIMARY,
-            format!(
-                "min({}, {})",
-                print(a, SUM, places)?,
-                print(b, SUM, places)?
-            ),
-        ),
-        Index::Wrap(a, axis) => (
-            PRIMARY,
-            format!(
-                "wrap_index({}, {})",
-                print(a, SUM, places)?,
-                places.size(*axis)?
-            ),
-        ),
+        Index::Min(a, b) => {
+            (PRIMARY, format!("min({}, {})", print(a, SUM, places)?, print(b, SUM, places)?))
+        }
+        Index::Wrap(a, axis) => {
+            (PRIMARY, format!("wrap_index({}, {})", print(a, SUM, places)?, places.size(*axis)?))
+        }
         Index::Numbered(a, axis) => numbered(a, *axis, places)?,
     };
     Ok(parenthesized(text, own < level))
@@ -66,9 +56,7 @@ fn numbered(a: &Index, axis: usize, places: &dyn Places) -> Result<(u8, String),
             more => format!("({size} + {})", 2 * more),
         })
     };
-    let faster = (0..axis)
-        .map(region)
-        .collect::<Result<Vec<_>, EmitError>>()?;
+    let faster = (0..axis).map(region).collect::<Result<Vec<_>, EmitError>>()?;
     let mut text = print(a, PRODUCT, places)?;
     match faster.as_slice() {
         [] => {}
@@ -91,40 +79,22 @@ fn binary(
     b: &Index,
     places: &dyn Places,
 ) -> Result<(u8, String), EmitError> {
-    Ok((
-        own,
-        format!(
-            "{} {sign} {}",
-            print(a, own, places)?,
-            print(b, own + 1, places)?
-        ),
-    ))
+    Ok((own, format!("{} {sign} {}", print(a, own, places)?, print(b, own + 1, places)?)))
 }
 
 /// The position of a cell in a buffer: `x + y * pitch + z * plane`.
 pub(super) fn linear(at: &[Index; 3], places: &dyn Places) -> Result<String, EmitError> {
-    let mut text = if at[0] == Index::Const(0) {
-        String::new()
-    } else {
-        print(&at[0], SUM, places)?
-    };
+    let mut text =
+        if at[0] == Index::Const(0) { String::new() } else { print(&at[0], SUM, places)? };
     for (index, stride) in [(&at[1], "pitch"), (&at[2], "plane")] {
         let term = match index {
             Index::Const(0) => continue,
             Index::Const(1) => stride.to_string(),
             other => format!("{} * {stride}", print(other, PRODUCT, places)?),
         };
-        text = if text.is_empty() {
-            term
-        } else {
-            format!("{text} + {term}")
-        };
+        text = if text.is_empty() { term } else { format!("{text} + {term}") };
     }
-    Ok(if text.is_empty() {
-        "0".to_string()
-    } else {
-        text
-    })
+    Ok(if text.is_empty() { "0".to_string() } else { text })
 }
 
 /// `cell + dy * pitch + dz * plane + dx`: the constant comes last, where it can ride on the access.

@@ -34,10 +34,7 @@ pub(super) fn print(tree: &Tree, level: u8, spelling: &dyn Spelling) -> Result<S
         Tree::Leaf(operand) => spelling.operand(*operand)?,
         Tree::Op(op, args) if args.len() == op.arity() => operation(*op, args, spelling)?,
         Tree::Op(op, args) => {
-            return Err(EmitError::Arity {
-                what: op.name(),
-                found: args.len(),
-            });
+            return Err(EmitError::Arity { what: op.name(), found: args.len() });
         }
     };
     Ok(parenthesized(text, own < level))
@@ -68,10 +65,6 @@ fn operation(op: Op, args: &[Tree], spelling: &dyn Spelling) -> Result<(u8, Stri
         };
         texts.push(print(arg, level, spelling)?);
     }
-    let call = if compares || repeats(op) {
-        spelling.select()
-    } else {
-        PRIMARY
-    };
+    let call = if compares || repeats(op) { spelling.select() } else { PRIMARY };
     Ok((infix.unwrap_or(call), spelling.op(op, &texts)))
 }

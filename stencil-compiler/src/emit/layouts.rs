@@ -10,17 +10,8 @@ use super::{EmitError, Patches, get};
 use crate::kernel::{Buffer, BufferId, CellVar, Index, Kernel, Stmt};
 
 /// Names that a text with surfaces uses for itself.
-pub(super) const RESERVED: &[&str] = &[
-    "read_value",
-    "write_value",
-    "from0",
-    "from1",
-    "from2",
-    "count0",
-    "count1",
-    "rows",
-    "planes",
-];
+pub(super) const RESERVED: &[&str] =
+    &["read_value", "write_value", "from0", "from1", "from2", "count0", "count1", "rows", "planes"];
 
 /// Parameters behind `first0` to `first2` where a launch covers many patches.
 pub(super) const OF_PATCHES: &str =
@@ -158,10 +149,11 @@ impl Printer<'_> {
         cell: CellVar,
         offset: [i32; 3],
     ) -> Result<String, EmitError> {
-        let along = self.names.along.get(&cell).ok_or(EmitError::Unknown {
-            what: "cell",
-            id: cell.0 as usize,
-        })?;
+        let along = self
+            .names
+            .along
+            .get(&cell)
+            .ok_or(EmitError::Unknown { what: "cell", id: cell.0 as usize })?;
         let at = [0, 1, 2].map(|axis| index::shifted(&along[axis], [offset[axis], 0, 0]));
         let name = get(&self.names.buffers, buffer.0, "buffer")?;
         Ok(format!("{name}, {}", at.join(", ")))

@@ -59,11 +59,8 @@ impl Source {
     /// The text with a mark before each line that computes a declared value, and a mark that leads back to the text
     /// itself, which is the file `name`, before each other one.
     pub fn marked(&self, places: &Places, name: &str) -> Marked {
-        let mut marked = Marked {
-            text: String::new(),
-            file: places.file.clone(),
-            lines: BTreeMap::new(),
-        };
+        let mut marked =
+            Marked { text: String::new(), file: places.file.clone(), lines: BTreeMap::new() };
         let mut origins = self.line_origins.iter().peekable();
         let mut written = 0;
         let mut elsewhere = false;
@@ -133,10 +130,7 @@ mod tests {
     }
 
     fn places(file: &str) -> Places {
-        Places {
-            file: file.into(),
-            lines: [("a".to_string(), 12), ("b".to_string(), 9)].into(),
-        }
+        Places { file: file.into(), lines: [("a".to_string(), 12), ("b".to_string(), 9)].into() }
     }
 
     #[test]
@@ -185,13 +179,8 @@ mod tests {
         assert_eq!(line, "#line 7 \"a'b/c_#include '/etc/passwd'______/'_\"\n");
         for c in (0..0x300).filter_map(char::from_u32) {
             let line = mark(7, &c.to_string());
-            let name = line
-                .strip_prefix("#line 7 \"")
-                .and_then(|rest| rest.strip_suffix("\"\n"));
-            assert!(
-                name.is_some_and(|name| !name.contains(['"', '\\', '\n'])),
-                "{c:?}: {line}"
-            );
+            let name = line.strip_prefix("#line 7 \"").and_then(|rest| rest.strip_suffix("\"\n"));
+            assert!(name.is_some_and(|name| !name.contains(['"', '\\', '\n'])), "{c:?}: {line}");
         }
     }
 }

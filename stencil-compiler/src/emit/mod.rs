@@ -56,9 +56,7 @@ impl Source {
     /// The note that covers a line of the text: the last one at or above it.
     pub fn note_at(&self, line: usize) -> Option<&str> {
         let after = self.line_notes.partition_point(|(at, _)| *at <= line);
-        self.line_notes[..after]
-            .last()
-            .map(|(_, note)| note.as_str())
+        self.line_notes[..after].last().map(|(_, note)| note.as_str())
     }
 }
 
@@ -132,10 +130,7 @@ impl std::fmt::Display for EmitError {
             EmitError::Literal(value) => write!(f, "the literal {value} has no finite text"),
             EmitError::Constant(value) => write!(f, "the constant {value} does not fit in 32 bits"),
             EmitError::Precision { kernel, text } => {
-                write!(
-                    f,
-                    "the kernel was lowered for values of {kernel} bytes, not {text}"
-                )
+                write!(f, "the kernel was lowered for values of {kernel} bytes, not {text}")
             }
             EmitError::Launch { kernel } => {
                 write!(f, "kernel `{kernel}` is for another kind of launch")
@@ -218,17 +213,11 @@ pub fn cuda_numbers(functions: &[(&str, &Expr<usize>)]) -> Result<String, EmitEr
 /// A note as the lines of a comment: nothing in it can end or continue the comment.
 fn comment_lines(note: &str) -> impl Iterator<Item = String> {
     note.lines().map(|line| {
-        line.replace('\\', "/")
-            .replace(|c: char| c.is_control(), " ")
-            .trim_end()
-            .to_string()
+        line.replace('\\', "/").replace(|c: char| c.is_control(), " ").trim_end().to_string()
     })
 }
 
 /// An element of one of a kernel's tables.
 fn get<'a, T>(table: &'a [T], id: u32, what: &'static str) -> Result<&'a T, EmitError> {
-    table.get(id as usize).ok_or(EmitError::Unknown {
-        what,
-        id: id as usize,
-    })
+    table.get(id as usize).ok_or(EmitError::Unknown { what, id: id as usize })
 }

@@ -27,20 +27,14 @@ impl Scope {
     /// A scope in which these names are taken.
     pub(super) fn new(taken: &[&[&str]]) -> Self {
         Scope {
-            taken: taken
-                .iter()
-                .flat_map(|list| list.iter().map(|name| name.to_string()))
-                .collect(),
+            taken: taken.iter().flat_map(|list| list.iter().map(|name| name.to_string())).collect(),
         }
     }
 
     /// This name, or the same with the first number behind it that makes it free.
     pub(super) fn name(&mut self, what: &'static str, wanted: &str) -> Result<String, EmitError> {
         if !spelled_well(wanted) {
-            return Err(EmitError::Name {
-                what,
-                name: wanted.to_string(),
-            });
+            return Err(EmitError::Name { what, name: wanted.to_string() });
         }
         let mut name = wanted.to_string();
         let mut number = 1;
@@ -57,10 +51,7 @@ impl Scope {
         what: &'static str,
         wanted: impl IntoIterator<Item = &'a String>,
     ) -> Result<Vec<String>, EmitError> {
-        wanted
-            .into_iter()
-            .map(|name| self.name(what, name))
-            .collect()
+        wanted.into_iter().map(|name| self.name(what, name)).collect()
     }
 }
 
@@ -88,10 +79,7 @@ impl Names {
         reserved: &[&str],
     ) -> Result<Self, EmitError> {
         if !identifier_ok(&kernel.name, keywords) || reserved.contains(&kernel.name.as_str()) {
-            return Err(EmitError::Name {
-                what: "kernel",
-                name: kernel.name.clone(),
-            });
+            return Err(EmitError::Name { what: "kernel", name: kernel.name.clone() });
         }
         let mut scope = Scope::new(&[keywords, reserved, &[&kernel.name]]);
         let buffers = scope.names("buffer", kernel.buffers.iter().map(|b| &b.name))?;

@@ -156,10 +156,7 @@ impl<'a> List<'a> {
 
     /// The expression of an operand, as deep as fits.
     fn take(&mut self, operand: Operand, ops: usize, depth: usize) -> Tree {
-        let at = self
-            .pending
-            .iter()
-            .position(|(reg, _)| operand == Operand::Reg(*reg));
+        let at = self.pending.iter().position(|(reg, _)| operand == Operand::Reg(*reg));
         let Some(at) = at else {
             return Tree::Leaf(operand);
         };
@@ -201,12 +198,7 @@ impl Nester {
                     list.flush(|tree| tree.reads(*reg));
                     list.out.push(Nested::Value { reg: *reg, value });
                 }
-                Stmt::Store {
-                    buffer,
-                    cell,
-                    offset,
-                    values,
-                } => {
+                Stmt::Store { buffer, cell, offset, values } => {
                     let first = match values.first() {
                         Some(Operand::Reg(reg)) => Some(*reg),
                         _ => None,
@@ -249,10 +241,7 @@ impl Nester {
     fn is_used_soon(&self, reg: Reg, rest: &[Stmt]) -> bool {
         self.uses.get(&reg) == Some(&1)
             && !self.fixed.contains(&reg)
-            && rest
-                .iter()
-                .take(FARTHEST)
-                .any(|stmt| operands(stmt).contains(&Operand::Reg(reg)))
+            && rest.iter().take(FARTHEST).any(|stmt| operands(stmt).contains(&Operand::Reg(reg)))
     }
 }
 

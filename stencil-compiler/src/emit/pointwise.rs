@@ -32,32 +32,20 @@ pub fn pointwise(function: &Pointwise) -> Result<String, EmitError> {
     let mut own = Scope::new(&[KEYWORDS]);
     let name = own.name("function", &function.name)?;
     if name != function.name {
-        return Err(EmitError::Name {
-            what: "function",
-            name: function.name.clone(),
-        });
+        return Err(EmitError::Name { what: "function", name: function.name.clone() });
     }
     let ranks = function.arguments.iter().map(|(_, rank)| *rank);
     let takes = names.iter().zip(ranks.clone());
-    let takes: Vec<String> = takes
-        .map(|(name, rank)| format!("{name}: {}", of_rank(rank)))
-        .collect();
-    let dimension = if function.is_of_axes() {
-        ", const D: usize"
-    } else {
-        ""
-    };
+    let takes: Vec<String> =
+        takes.map(|(name, rank)| format!("{name}: {}", of_rank(rank))).collect();
+    let dimension = if function.is_of_axes() { ", const D: usize" } else { "" };
     let gives = of_rank(function.rank);
-    let mut out = format!(
-        "fn {name}<T: {REAL}{dimension}>({}) -> {gives} {{\n",
-        takes.join(", ")
-    );
+    let mut out = format!("fn {name}<T: {REAL}{dimension}>({}) -> {gives} {{\n", takes.join(", "));
     let mut bodies = Vec::new();
     for (dimension, expr) in &function.bodies {
         let own = names.iter().zip(ranks.clone());
-        let places: Vec<String> = own
-            .flat_map(|(name, rank)| components(name, rank, *dimension))
-            .collect();
+        let places: Vec<String> =
+            own.flat_map(|(name, rank)| components(name, rank, *dimension)).collect();
         let mut scope = Scope::new(&[KEYWORDS, RESERVED]);
         scope.names("argument", &names)?;
         let values = vec!["v".to_string(); expr.nodes.len()];
@@ -102,12 +90,8 @@ fn components(name: &str, rank: Rank, dimension: usize) -> Vec<String> {
         Rank::Scalar => vec![name.to_string()],
         Rank::Vector => all.map(|at| format!("{name}[{at}]")).collect(),
         Rank::Tensor => {
-            let pairs = all
-                .clone()
-                .flat_map(|row| all.clone().map(move |column| (row, column)));
-            pairs
-                .map(|(row, column)| format!("{name}[{row}][{column}]"))
-                .collect()
+            let pairs = all.clone().flat_map(|row| all.clone().map(move |column| (row, column)));
+            pairs.map(|(row, column)| format!("{name}[{row}][{column}]")).collect()
         }
     }
 }

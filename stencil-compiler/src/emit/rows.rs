@@ -40,21 +40,14 @@ pub(super) type Shift = [i64; 3];
 /// If the kernel is not over rows, or a position is not at a constant distance.
 pub fn row_access(kernel: &Kernel) -> Result<RowAccess, EmitError> {
     if kernel.launch.kind != LaunchKind::Rows {
-        return Err(EmitError::Launch {
-            kernel: kernel.name.clone(),
-        });
+        return Err(EmitError::Launch { kernel: kernel.name.clone() });
     }
     let mut places = Places::new(kernel);
     let mut rows: BTreeMap<(u32, i64, i64), (i64, i64)> = BTreeMap::new();
     let mut written = BTreeSet::new();
     for stmt in &kernel.body {
         match stmt {
-            Stmt::Load {
-                buffer,
-                cell,
-                offset,
-                ..
-            } => {
+            Stmt::Load { buffer, cell, offset, .. } => {
                 let [x, y, z] = places.shift(*cell, *offset)?;
                 match get(&kernel.buffers, buffer.0, "buffer")?.mode {
                     Mode::Read => {
@@ -67,12 +60,7 @@ pub fn row_access(kernel: &Kernel) -> Result<RowAccess, EmitError> {
                     Mode::Write | Mode::ReadWrite => places.own([x, y, z])?,
                 }
             }
-            Stmt::Store {
-                buffer,
-                cell,
-                offset,
-                ..
-            } => {
+            Stmt::Store { buffer, cell, offset, .. } => {
                 places.own(places.shift(*cell, *offset)?)?;
                 written.insert(*buffer);
             }
@@ -83,10 +71,7 @@ pub fn row_access(kernel: &Kernel) -> Result<RowAccess, EmitError> {
         .into_iter()
         .map(|((buffer, z, y), reach)| input(buffer, [y, z], reach))
         .collect::<Result<_, _>>()?;
-    Ok(RowAccess {
-        inputs,
-        outputs: outputs(kernel, &written)?,
-    })
+    Ok(RowAccess { inputs, outputs: outputs(kernel, &written)? })
 }
 
 fn input(buffer: u32, [y, z]: [i64; 2], (least, most): (i64, i64)) -> Result<RowInput, EmitError> {
@@ -110,11 +95,7 @@ fn outputs(kernel: &Kernel, written: &BTreeSet<BufferId>) -> Result<Vec<usize>, 
             });
         }
     }
-    let outputs = kernel
-        .buffers
-        .iter()
-        .enumerate()
-        .filter(|(_, buffer)| buffer.mode != Mode::Read);
+    let outputs = kernel.buffers.iter().enumerate().filter(|(_, buffer)| buffer.mode != Mode::Read);
     Ok(outputs.map(|(i, _)| i).collect())
 }
 
@@ -138,9 +119,7 @@ impl Affine {
             self.axes[i].saturating_add(factor.saturating_mul(other.axes[i]))
         });
         Affine {
-            constant: self
-                .constant
-                .saturating_add(factor.saturating_mul(other.constant)),
+            constant: self.constant.saturating_add(factor.saturating_mul(other.constant)),
             axes,
         }
     }
@@ -148,18 +127,11 @@ impl Affine {
 
 impl<'a> Places<'a> {
     pub(super) fn new(kernel: &'a Kernel) -> Self {
-        Places {
-            kernel,
-            ints: BTreeMap::new(),
-            cells: BTreeMap::new(),
-        }
+        Places { kernel, ints: BTreeMap::new(), cells: BTreeMap::new() }
     }
 
     pub(super) fn error(&self, has: &'static str) -> EmitError {
-        EmitError::Rows {
-            kernel: self.kernel.name.clone(),
-            has,
-        }
+        EmitError::Rows { kernel: self.kernel.name.clone(), has }
     }
 
     /// Takes note of a statement that defines an integer variable or a cell.
@@ -195,13 +167,11 @@ impl<'a> Places<'a> {
 
     /// The place of an access.
     pub(super) fn shift(&self, cell: CellVar, offset: [i32; 3]) -> Result<Shift, EmitError> {
-        let base = self.cells.get(&cell).ok_or(EmitError::Unknown {
-            what: "cell",
-            id: cell.0 as usize,
-        })?;
-        Ok(std::array::from_fn(|axis| {
-            base[axis].saturating_add(i64::from(offset[axis]))
-        }))
+        let base = self
+            .cells
+            .get(&cell)
+            .ok_or(EmitError::Unknown { what: "cell", id: cell.0 as usize })?;
+        Ok(std::array::from_fn(|axis| base[axis].saturating_add(i64::from(offset[axis]))))
     }
 
     fn own(&self, shift: Shift) -> Result<(), EmitError> {
@@ -220,22 +190,17 @@ impl<'a> Places<'a> {
         if value.axes != own && !fixed {
             return Err(self.error("a cell at no constant distance from its own"));
         }
-        Ok(value
-            .constant
-            .saturating_add(i64::from(self.kernel.launch.extend[axis])))
+        Ok(value.constant.saturating_add(i64::from(self.kernel.launch.extend[axis])))
     }
 
     fn affine(&self, index: &Index) -> Result<Affine, EmitError> {
         let mut axes = [0; 3];
         Ok(match index {
-            Index::Const(constant) => Affine {
-                constant: *constant,
-                axes,
-            },
-            Index::Var(var) => *self.ints.get(var).ok_or(EmitError::Unknown {
-                what: "integer variable",
-                id: var.0 as usize,
-            })?,
+            Index::Const(constant) => Affine { constant: *constant, axes },
+            Index::Var(var) => *self
+                .ints
+                .get(var)
+                .ok_or(EmitError::Unknown { what: "integer variable", id: var.0 as usize })?,
             Index::Thread(0) => {
                 axes[0] = 1;
                 Affine { constant: 0, axes }

@@ -36,12 +36,8 @@ pub fn rust(kernels: &[&Kernel]) -> Result<String, EmitError> {
     let mut list = String::new();
     for (i, kernel) in kernels.iter().enumerate() {
         let access = row_access(kernel)?;
-        let sizes = format!(
-            "{}, {}, {}",
-            kernel.uniforms.len(),
-            access.inputs.len(),
-            access.outputs.len()
-        );
+        let sizes =
+            format!("{}, {}, {}", kernel.uniforms.len(), access.inputs.len(), access.outputs.len());
         for note in &kernel.notes {
             comment_lines(note).for_each(|line| out += &format!("/// {line}\n"));
         }
@@ -66,25 +62,12 @@ fn tables(out: &mut String, kernel: &Kernel, access: &RowAccess) {
         "    const TABLES: {PROGRAM}::Tables = {PROGRAM}::Tables {{\n        name: {:?},\n        buffers: &{buffers:?},\n        uniforms: &{:?},\n        inputs: &[\n",
         kernel.name, kernel.uniforms
     );
-    for (
-        i,
-        RowInput {
-            buffer,
-            dy,
-            dz,
-            x_lo,
-            x_hi,
-        },
-    ) in access.inputs.iter().enumerate()
-    {
+    for (i, RowInput { buffer, dy, dz, x_lo, x_hi }) in access.inputs.iter().enumerate() {
         *out += &format!(
             "            /* {i} */ ::stencil_runtime::RowInput {{ buffer: {buffer}, dy: {dy}, dz: {dz}, x_lo: {x_lo}, x_hi: {x_hi} }},\n"
         );
     }
-    *out += &format!(
-        "        ],\n        outputs: &{:?},\n    }};\n\n",
-        access.outputs
-    );
+    *out += &format!("        ],\n        outputs: &{:?},\n    }};\n\n", access.outputs);
 }
 
 fn function(
@@ -118,10 +101,7 @@ struct Cells<'a> {
 impl Spelling for Cells<'_> {
     fn operand(&self, operand: Operand) -> Result<(u8, String), EmitError> {
         Ok(match operand {
-            Operand::Reg(reg) => (
-                PRIMARY,
-                get(&self.names.registers, reg.0, "register")?.clone(),
-            ),
+            Operand::Reg(reg) => (PRIMARY, get(&self.names.registers, reg.0, "register")?.clone()),
             Operand::Uniform(at) => (PRIMARY, get(&self.uniforms, at, "uniform")?.clone()),
             Operand::Lit(lit) if !lit.value().is_finite() => {
                 return Err(EmitError::Literal(lit.value()));
@@ -163,13 +143,7 @@ impl<'a> Cells<'a> {
             let name = format!("{}_result", names.buffers[*buffer]);
             outputs.push((scope.name("buffer", &name)?, false));
         }
-        Ok(Cells {
-            kernel,
-            access,
-            names,
-            uniforms,
-            outputs,
-        })
+        Ok(Cells { kernel, access, names, uniforms, outputs })
     }
 
     /// The statements of a cell.
@@ -194,12 +168,7 @@ impl<'a> Cells<'a> {
                     self.outputs[at].1 = true;
                     format!("let {} = {value};", self.outputs[at].0)
                 }
-                Nested::Plain(Stmt::Load {
-                    reg,
-                    buffer,
-                    cell,
-                    offset,
-                }) => {
+                Nested::Plain(Stmt::Load { reg, buffer, cell, offset }) => {
                     let from = self.load(*buffer, places.shift(*cell, *offset)?)?;
                     let name = get(&self.names.registers, reg.0, "register")?;
                     format!("let {name} = {from};")
@@ -228,15 +197,8 @@ impl<'a> Cells<'a> {
     }
 
     fn output(&self, buffer: BufferId) -> Result<usize, EmitError> {
-        let at = self
-            .access
-            .outputs
-            .iter()
-            .position(|output| *output == buffer.0 as usize);
-        at.ok_or(EmitError::Unknown {
-            what: "output",
-            id: buffer.0 as usize,
-        })
+        let at = self.access.outputs.iter().position(|output| *output == buffer.0 as usize);
+        at.ok_or(EmitError::Unknown { what: "output", id: buffer.0 as usize })
     }
 
     fn load(&self, buffer: BufferId, shift: Shift) -> Result<String, EmitError> {
@@ -248,10 +210,8 @@ impl<'a> Cells<'a> {
                 == (buffer.0 as usize, shift[1], shift[2])
         };
         let input = self.access.inputs.iter().position(row);
-        let input = input.ok_or(EmitError::Unknown {
-            what: "row of buffer",
-            id: buffer.0 as usize,
-        })?;
+        let input =
+            input.ok_or(EmitError::Unknown { what: "row of buffer", id: buffer.0 as usize })?;
         Ok(format!("at.load({input}, {})", shift[0]))
     }
 }

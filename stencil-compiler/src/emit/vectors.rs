@@ -19,22 +19,13 @@ impl Printer<'_> {
         }
         // One instruction moves 16 bytes at most.
         let step = regs.len().min(COPY_BYTES / self.precision.bytes());
-        let vector = self
-            .dialect
-            .vector(self.precision, step)
-            .filter(|_| matches!(regs.len(), 2 | 4));
+        let vector =
+            self.dialect.vector(self.precision, step).filter(|_| matches!(regs.len(), 2 | 4));
         let Some(vector) = vector else {
-            return Err(EmitError::Arity {
-                what: "a shared load",
-                found: regs.len(),
-            });
+            return Err(EmitError::Arity { what: "a shared load", found: regs.len() });
         };
         for (i, part) in regs.chunks(step).enumerate() {
-            let at = if i == 0 {
-                at.to_string()
-            } else {
-                format!("{at} + {}", i * step)
-            };
+            let at = if i == 0 { at.to_string() } else { format!("{at} + {}", i * step) };
             let name = format!("v{}_", self.vectors);
             self.vectors += 1;
             self.line(&format!(
@@ -65,10 +56,7 @@ impl Printer<'_> {
                     format!("*reinterpret_cast<{vector}*>(&{array}[{at}]) = {vector}{{{printed}}};")
                 }
                 (found, None) => {
-                    return Err(EmitError::Arity {
-                        what: "a store",
-                        found,
-                    });
+                    return Err(EmitError::Arity { what: "a store", found });
                 }
             };
             self.line(&line);

@@ -92,10 +92,7 @@ impl<A: Clone + Ord> Expr<A> {
             Node::Atom(atom) => Node::Atom(f(atom)),
             Node::Op(op, args) => Node::Op(*op, args.clone()),
         });
-        Expr {
-            nodes: nodes.collect(),
-            results: self.results.clone(),
-        }
+        Expr { nodes: nodes.collect(), results: self.results.clone() }
     }
 
     /// Value of the first result, with atoms valued by `f`, each operation rounded in `T`.
@@ -135,11 +132,7 @@ impl<A: Clone + Ord> Expr<A> {
                 }
             }
         }
-        if self.results.is_empty()
-            || self
-                .results
-                .iter()
-                .any(|r| r.0 as usize >= self.nodes.len())
+        if self.results.is_empty() || self.results.iter().any(|r| r.0 as usize >= self.nodes.len())
         {
             return Err("a result is missing".into());
         }
@@ -163,10 +156,7 @@ impl<A: Clone + Ord> Default for Builder<A> {
 impl<A: Clone + Ord> Builder<A> {
     /// An empty builder.
     pub fn new() -> Self {
-        Builder {
-            nodes: Vec::new(),
-            known: BTreeMap::new(),
-        }
+        Builder { nodes: Vec::new(), known: BTreeMap::new() }
     }
 
     /// The reference of a node, new or known.
@@ -212,10 +202,7 @@ impl<A: Clone + Ord> Builder<A> {
 
     /// All nodes in the order in which they were added, and these results.
     pub fn into_expr(self, results: Vec<Ref>) -> Expr<A> {
-        Expr {
-            nodes: self.nodes,
-            results,
-        }
+        Expr { nodes: self.nodes, results }
     }
 
     /// The expression of one result: only what it uses, in depth-first evaluation order, so that
@@ -244,9 +231,6 @@ impl<A: Clone + Ord> Builder<A> {
                 }
             }
         }
-        Expr {
-            nodes: out.nodes,
-            results: vec![map[&result]],
-        }
+        Expr { nodes: out.nodes, results: vec![map[&result]] }
     }
 }

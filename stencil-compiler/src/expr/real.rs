@@ -158,9 +158,7 @@ impl Precision {
 
     /// The precision of this name.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Precision::F32, Precision::F64]
-            .into_iter()
-            .find(|p| p.name() == name)
+        [Precision::F32, Precision::F64].into_iter().find(|p| p.name() == name)
     }
 }
 
@@ -181,11 +179,7 @@ macro_rules! real {
                 f64::from(self)
             }
             fn canonical_bits(self) -> u64 {
-                if self.is_nan() {
-                    $nan
-                } else {
-                    u64::from(self.to_bits())
-                }
+                if self.is_nan() { $nan } else { u64::from(self.to_bits()) }
             }
         }
 

@@ -48,12 +48,7 @@ impl Op {
             Op::Cos => [-Arithmetic::sin(a[0]), 0.0, 0.0, 0.0],
             Op::Tanh => [1.0 - result * result, 0.0, 0.0, 0.0],
             Op::Cbrt => [result / (3.0 * a[0]), 0.0, 0.0, 0.0],
-            Op::Pow => [
-                a[1] * result / a[0],
-                result * Arithmetic::log(a[0]),
-                0.0,
-                0.0,
-            ],
+            Op::Pow => [a[1] * result / a[0], result * Arithmetic::log(a[0]), 0.0, 0.0],
             Op::Atan2 => {
                 let square = a[0] * a[0] + a[1] * a[1];
                 [a[1] / square, -a[0] / square, 0.0, 0.0]

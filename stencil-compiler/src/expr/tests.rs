@@ -8,11 +8,8 @@ use crate::syntax::Lexer;
 fn call(op: Op) -> Expr<String> {
     let mut builder = Builder::new();
     let names = ["a", "b", "c", "d"].map(String::from);
-    let args: Vec<Ref> = names
-        .into_iter()
-        .take(op.arity())
-        .map(|name| builder.atom(name))
-        .collect();
+    let args: Vec<Ref> =
+        names.into_iter().take(op.arity()).map(|name| builder.atom(name)).collect();
     let result = builder.op(op, &args);
     builder.finish(result)
 }
@@ -43,11 +40,9 @@ fn selects_compare_and_are_false_for_nan() {
             _ => 20.0,
         })
     };
-    for (op, less, equal, more) in [
-        (Op::Lt, 10.0, 20.0, 20.0),
-        (Op::Le, 10.0, 10.0, 20.0),
-        (Op::Eq, 20.0, 10.0, 20.0),
-    ] {
+    for (op, less, equal, more) in
+        [(Op::Lt, 10.0, 20.0, 20.0), (Op::Le, 10.0, 10.0, 20.0), (Op::Eq, 20.0, 10.0, 20.0)]
+    {
         assert_eq!(value(op, 1.0, 2.0), less);
         assert_eq!(value(op, -0.0, 0.0), equal);
         assert_eq!(value(op, 2.0, 1.0), more);

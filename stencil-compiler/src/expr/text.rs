@@ -18,12 +18,7 @@ const MOST_OPERATIONS: u64 = 10_000;
 
 /// Prints the first result of an expression; `atom` prints its atoms.
 pub fn print<A: Clone + Ord>(expr: &Expr<A>, atom: &mut dyn FnMut(&A) -> String) -> String {
-    let mut printer = Printer {
-        expr,
-        atom,
-        shared: shared(expr),
-        kept: BTreeMap::new(),
-    };
+    let mut printer = Printer { expr, atom, shared: shared(expr), kept: BTreeMap::new() };
     printer.at(expr.result(), SUM)
 }
 
@@ -79,11 +74,7 @@ impl<A: Clone + Ord> Printer<'_, A> {
             Node::Atom(a) => (PRIMARY, (self.atom)(a)),
             Node::Op(Op::Neg, args) => (SIGN, format!("-{}", self.at(args[0], SIGN))),
             Node::Op(op @ (Op::Add | Op::Sub | Op::Mul | Op::Div), args) => {
-                let own = if matches!(op, Op::Add | Op::Sub) {
-                    SUM
-                } else {
-                    PRODUCT
-                };
+                let own = if matches!(op, Op::Add | Op::Sub) { SUM } else { PRODUCT };
                 let left = self.at(args[0], own);
                 let right = self.at(args[1], own + 1);
                 (own, op.c(&[left, right], ""))
@@ -93,21 +84,13 @@ impl<A: Clone + Ord> Printer<'_, A> {
                 (PRIMARY, format!("{}({})", op.name(), args.join(", ")))
             }
         };
-        if own < level {
-            format!("({text})")
-        } else {
-            text
-        }
+        if own < level { format!("({text})") } else { text }
     }
 }
 
 fn literal(lit: Lit) -> String {
     let value = lit.value();
-    if value.is_sign_negative() {
-        format!("lit(-{:?})", -value)
-    } else {
-        format!("{value:?}")
-    }
+    if value.is_sign_negative() { format!("lit(-{:?})", -value) } else { format!("{value:?}") }
 }
 
 /// Reads the atom that a name, with its offset if one follows, stands for.
@@ -121,13 +104,7 @@ pub fn parse<A: Clone + Ord>(
     lexer: &mut Lexer,
     atom: &mut ReadAtom<'_, A>,
 ) -> Result<Expr<A>, TextError> {
-    let mut parser = Parser {
-        lexer,
-        atom,
-        builder: Builder::new(),
-        kept: Vec::new(),
-        depth: 0,
-    };
+    let mut parser = Parser { lexer, atom, builder: Builder::new(), kept: Vec::new(), depth: 0 };
     let result = parser.sum()?;
     Ok(parser.builder.finish(result))
 }
@@ -202,15 +179,9 @@ impl<A: Clone + Ord> Parser<'_, '_, A> {
             }
             Token::Name(name) => {
                 self.lexer.take();
-                if self.lexer.eat('(') {
-                    self.call(&name)
-                } else {
-                    self.name(&name)
-                }
+                if self.lexer.eat('(') { self.call(&name) } else { self.name(&name) }
             }
-            other => self
-                .lexer
-                .error(format!("expected a value, found {other:?}")),
+            other => self.lexer.error(format!("expected a value, found {other:?}")),
         }
     }
 
@@ -255,18 +226,12 @@ impl<A: Clone + Ord> Parser<'_, '_, A> {
         let is_last = !is_new || number as usize + 1 == self.kept.len();
         match found.filter(|_| is_last) {
             Some(value) => Ok(value),
-            None => self
-                .lexer
-                .error(format!("no value has the number {number}")),
+            None => self.lexer.error(format!("no value has the number {number}")),
         }
     }
 
     fn name(&mut self, name: &str) -> Result<Ref, TextError> {
-        let offset = if self.lexer.is('[') {
-            Some(self.lexer.offset()?)
-        } else {
-            None
-        };
+        let offset = if self.lexer.is('[') { Some(self.lexer.offset()?) } else { None };
         match (self.atom)(name, offset) {
             Ok(atom) => Ok(self.builder.atom(atom)),
             Err(message) => self.lexer.error(message),

@@ -16,10 +16,9 @@ pub(super) fn usual(body: &[Stmt]) -> impl Iterator<Item = &Stmt> {
         let own = (work(body), std::cmp::Reverse(*at));
         own.0 == 0
             || others(*at).all(|(number, other)| match other {
-                Stmt::If {
-                    conditions: of,
-                    body,
-                } if exclude(conditions, of) => (work(body), std::cmp::Reverse(number)) < own,
+                Stmt::If { conditions: of, body } if exclude(conditions, of) => {
+                    (work(body), std::cmp::Reverse(number)) < own
+                }
                 _ => true,
             })
     });
@@ -51,15 +50,8 @@ mod tests {
     use crate::kernel::{Index, IntVar, Operand, Reg};
 
     fn branch(condition: Condition, operations: u32) -> Stmt {
-        let one = |reg| Stmt::Let {
-            reg: Reg(reg),
-            op: Op::Neg,
-            args: vec![Operand::Uniform(0)],
-        };
-        Stmt::If {
-            conditions: vec![condition],
-            body: (0..operations).map(one).collect(),
-        }
+        let one = |reg| Stmt::Let { reg: Reg(reg), op: Op::Neg, args: vec![Operand::Uniform(0)] };
+        Stmt::If { conditions: vec![condition], body: (0..operations).map(one).collect() }
     }
 
     #[test]

@@ -169,20 +169,11 @@ mod tests {
     #[test]
     fn what_does_not_wait_takes_no_steps() {
         // Two sums of one value do not wait for each other; the third waits for both.
-        assert_eq!(
-            steps("a = line[own] s = a + 1.0 t = a + 2.0 q = s + t"),
-            4 + 2
-        );
+        assert_eq!(steps("a = line[own] s = a + 1.0 t = a + 2.0 q = s + t"), 4 + 2);
         // Values of global memory take longer.
-        assert_eq!(
-            steps("a = load u[c] b = load u[c + (1, 0, 0)] q = a + b"),
-            16 + 1
-        );
+        assert_eq!(steps("a = load u[c] b = load u[c + (1, 0, 0)] q = a + b"), 16 + 1);
         // A sign costs nothing, a comparison and a choice two steps.
-        assert_eq!(
-            steps("a = line[own] b = -a s = min(a, b) q = lt(s, a, a, s)"),
-            4 + 4
-        );
+        assert_eq!(steps("a = line[own] b = -a s = min(a, b) q = lt(s, a, a, s)"), 4 + 4);
     }
 
     #[test]
@@ -193,19 +184,10 @@ mod tests {
         assert_eq!(steps("s = 1.0 / 3.0 a = line[own] q = s + a"), 8 + 4 + 1);
         assert_eq!(steps("s = 1.0 / 3.0 a = load u[c] q = s + a"), 8 + 50 + 1);
         // A quotient that does not need it waits all the same, if the text before does.
-        assert_eq!(
-            steps("a = load u[c] s = a + 1.0 t = 1.0 / 3.0 q = t + 1.0"),
-            16 + 8 + 1
-        );
-        assert_eq!(
-            steps("a = line[own] s = a + 1.0 t = 1.0 / 3.0 q = t + 1.0"),
-            8 + 1
-        );
+        assert_eq!(steps("a = load u[c] s = a + 1.0 t = 1.0 / 3.0 q = t + 1.0"), 16 + 8 + 1);
+        assert_eq!(steps("a = line[own] s = a + 1.0 t = 1.0 / 3.0 q = t + 1.0"), 8 + 1);
         let rim = "if own < 32 { a = 1.0 + 2.0 b = a + a store line[own + 64] = b }";
         assert_eq!(steps(&format!("{rim} q = 1.0 + 1.0")), 2 + 1);
-        assert_eq!(
-            steps("for i in 0 .. 3 { s = 1.0 / 3.0 } q = s + s"),
-            3 * 8 + 1
-        );
+        assert_eq!(steps("for i in 0 .. 3 { s = 1.0 / 3.0 } q = s + s"), 3 * 8 + 1);
     }
 }

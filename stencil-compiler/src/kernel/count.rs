@@ -67,11 +67,7 @@ impl Kernel {
         let body = main_loop(&self.body).unwrap_or(&self.body);
         let mut counts = Counts::default();
         let lanes = Lanes::new(self);
-        Counter {
-            kernel: self,
-            lanes,
-        }
-        .add(body, 1, &mut counts);
+        Counter { kernel: self, lanes }.add(body, 1, &mut counts);
         counts.cells = cells(body) as u64;
         counts.live = self.live(body);
         counts.chain = chain::steps(body);
@@ -91,11 +87,7 @@ impl Kernel {
 
 fn main_loop(body: &[Stmt]) -> Option<&[Stmt]> {
     body.iter().rev().find_map(|stmt| match stmt {
-        Stmt::For {
-            unroll: false,
-            body,
-            ..
-        } if stores(body) => Some(body.as_slice()),
+        Stmt::For { unroll: false, body, .. } if stores(body) => Some(body.as_slice()),
         // A whole block that returns early is written as a condition around all.
         Stmt::If { body, .. } => main_loop(body),
         _ => None,
@@ -164,12 +156,7 @@ impl Counter<'_> {
                     counts.boxes += times;
                     counts.boxed += times.saturating_mul(buffers.len() as u64);
                 }
-                Stmt::For {
-                    from: Index::Const(from),
-                    to: Index::Const(to),
-                    body,
-                    ..
-                } => {
+                Stmt::For { from: Index::Const(from), to: Index::Const(to), body, .. } => {
                     let trips = u64::try_from(to.saturating_sub(*from)).unwrap_or(0);
                     self.add(body, times.saturating_mul(trips), counts);
                 }
@@ -194,13 +181,7 @@ impl Counter<'_> {
     /// The number of threads, in whole warps, and the number of those that run the body of a condition, if it is work
     /// on shared memory that they split among them.
     fn part(&self, conditions: &[Condition], body: &[Stmt]) -> Option<(u64, u64)> {
-        let [
-            Condition {
-                left,
-                relation: Relation::Less,
-                right: Index::Const(end),
-            },
-        ] = conditions
+        let [Condition { left, relation: Relation::Less, right: Index::Const(end) }] = conditions
         else {
             return None;
         };
@@ -374,9 +355,7 @@ mod tests {
         let counts = parse(text).unwrap().operations();
         assert_eq!((counts.adds, counts.shared_loads), (2, 1));
         // A condition on unknown values counts in full.
-        let counts = parse(&text.replace("rim < 40", "p < 40"))
-            .unwrap()
-            .operations();
+        let counts = parse(&text.replace("rim < 40", "p < 40")).unwrap().operations();
         assert_eq!((counts.adds, counts.shared_stores), (5, 1));
     }
 
@@ -397,10 +376,7 @@ mod tests {
                 }
             } }";
         let counts = parse(text).unwrap().operations();
-        assert_eq!(
-            (counts.adds, counts.divisions, counts.stores, counts.loads),
-            (3, 1, 3, 1)
-        );
+        assert_eq!((counts.adds, counts.divisions, counts.stores, counts.loads), (3, 1, 3, 1));
         assert_eq!((counts.cost, counts.moves), (3 + 8, 1));
         assert_eq!(counts.live, 3);
     }

@@ -64,11 +64,7 @@ pub(super) fn frame(
     cover: Cover,
     axis: usize,
 ) -> Frame {
-    let extend = draft
-        .context
-        .launch
-        .extend
-        .map(|e| Index::Const(i64::from(e)));
+    let extend = draft.context.launch.extend.map(|e| Index::Const(i64::from(e)));
     let mut int = |name: &str, value: Index| {
         let var = draft.int(name);
         body.push(Stmt::Int { var, value });
@@ -85,27 +81,13 @@ pub(super) fn frame(
         Index::Const(0)
     };
     let y = int("y", y_value);
-    let thread = int(
-        "thread",
-        Index::Thread(1) * i64::from(cover.threads()[0]) + Index::Thread(0),
-    );
+    let thread = int("thread", Index::Thread(1) * i64::from(cover.threads()[0]) + Index::Thread(0));
     let chunk = i64::from(cover.chunk);
     let start = int("start", Index::Block(axis) * chunk - extend[axis].clone());
     let last = Index::Size(axis) + extend[axis].clone();
-    let end = int(
-        "end",
-        Index::Min(
-            Box::new(Index::Var(start) + Index::Const(chunk)),
-            Box::new(last),
-        ),
-    );
-    Frame {
-        x,
-        y,
-        thread,
-        start,
-        end,
-    }
+    let end =
+        int("end", Index::Min(Box::new(Index::Var(start) + Index::Const(chunk)), Box::new(last)));
+    Frame { x, y, thread, start, end }
 }
 
 /// Registers of one delayed function at one point.
@@ -187,15 +169,7 @@ pub(super) fn compute(
             staged.push((*id, of_points));
         }
     }
-    let stores = outputs(
-        draft,
-        &mut work,
-        pipeline,
-        points,
-        reader,
-        &mut values,
-        &mut writer,
-    )?;
+    let stores = outputs(draft, &mut work, pipeline, points, reader, &mut values, &mut writer)?;
     let mut assignments = Vec::new();
     for (reg, value) in sets {
         let value = writer.write(draft, &values, reader, &mut work, value)?;
@@ -225,11 +199,7 @@ fn kept(
     staged: &[(FnId, Vec<Operand>)],
 ) -> BTreeSet<Reg> {
     let staged = staged.iter().flat_map(|(_, values)| values);
-    let stored = stores
-        .values()
-        .flat_map(BTreeMap::values)
-        .flatten()
-        .map(|(_, value)| value);
+    let stored = stores.values().flat_map(BTreeMap::values).flatten().map(|(_, value)| value);
     let assigned = assignments.iter().filter_map(|stmt| match stmt {
         Stmt::Set { value, .. } => Some(value),
         _ => None,
@@ -285,10 +255,7 @@ fn advance(
             delayed.lag
         }
     };
-    let past = queue
-        .window
-        .iter()
-        .map(|reg| values.number(Value::Register(*reg), "past"));
+    let past = queue.window.iter().map(|reg| values.number(Value::Register(*reg), "past"));
     let past: Vec<ValueId> = past.collect();
     for (age, value) in past.iter().enumerate() {
         values.set(id, place(newest - 1 - age as i32), *value);
@@ -365,10 +332,7 @@ fn outputs(
             let value = output_value(values, pipeline, *id, at)?;
             let value = writer.write(draft, values, reader, body, value)?;
             let points = stores.entry(*lag).or_default();
-            points
-                .entry(point)
-                .or_default()
-                .push((buffer.clone(), value));
+            points.entry(point).or_default().push((buffer.clone(), value));
         }
     }
     Ok(stores)
@@ -380,11 +344,7 @@ fn output_value(
     id: FnId,
     at: [i32; 3],
 ) -> Result<ValueId, Refusal> {
-    if pipeline.delayed.contains_key(&id) {
-        values.value(id, at)
-    } else {
-        values.define(id, at)
-    }
+    if pipeline.delayed.contains_key(&id) { values.value(id, at) } else { values.define(id, at) }
 }
 
 /// Stores of one iteration, where their planes and cells belong to the block.
@@ -400,10 +360,8 @@ fn store(
     let mut all = Vec::new();
     for (lag, points) in stores {
         let target = draft.int("q");
-        let plane = Stmt::Int {
-            var: target,
-            value: Index::Var(plane) + Index::Const(i64::from(lag)),
-        };
+        let plane =
+            Stmt::Int { var: target, value: Index::Var(plane) + Index::Const(i64::from(lag)) };
         let mut conditions = vec![
             Condition::at_least(target, Index::Var(frame.start)),
             Condition::below(target, Index::Var(frame.end)),
@@ -411,19 +369,13 @@ fn store(
         let mut at = [Index::Var(frame.x), Index::Const(0), Index::Const(0)];
         if axis == 2 {
             at[1] = Index::Var(frame.y);
-            conditions.push(Condition::below(
-                frame.y,
-                Index::Size(1) + Index::Const(extend[1]),
-            ));
+            conditions.push(Condition::below(frame.y, Index::Size(1) + Index::Const(extend[1])));
         }
         at[axis] = Index::Var(target);
         let cell = draft.cell("cell");
         let mut inner = vec![Stmt::Cell { cell, at }];
         inner.extend(store_points(draft, frame.x, cell, &points, extend[0]));
-        let stores = Stmt::If {
-            conditions,
-            body: inner,
-        };
+        let stores = Stmt::If { conditions, body: inner };
         all.push((lag, vec![plane, stores]));
     }
     all
@@ -458,10 +410,7 @@ fn store_points(
         body: store(0, number),
     }];
     all.extend((0..number - 1).map(|point| Stmt::If {
-        conditions: vec![
-            Condition::at_least(x, end(number - 1)),
-            Condition::below(x, end(point)),
-        ],
+        conditions: vec![Condition::at_least(x, end(number - 1)), Condition::below(x, end(point))],
         body: store(point, 1),
     }));
     all

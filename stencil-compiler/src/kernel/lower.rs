@@ -42,24 +42,11 @@ pub fn lower(
     let strategy = strategies::find(&launch.blocking.strategy)?;
     strategy.check_params(&launch.blocking)?;
     strategy.check_layout(plan.layout)?;
-    let context = Context {
-        algorithm,
-        plan,
-        launch,
-        value_bytes,
-        multiprocessor,
-    };
+    let context = Context { algorithm, plan, launch, value_bytes, multiprocessor };
     let kernel = blocking::lower(strategy, &context)?;
     check_boxes(&kernel, plan)?;
-    let (blocks, shared) = (
-        kernel.launch.blocks_per_unit as usize,
-        kernel.shared_bytes(),
-    );
-    let Multiprocessor {
-        shared_bytes: all,
-        reserved_bytes: reserved,
-        ..
-    } = multiprocessor;
+    let (blocks, shared) = (kernel.launch.blocks_per_unit as usize, kernel.shared_bytes());
+    let Multiprocessor { shared_bytes: all, reserved_bytes: reserved, .. } = multiprocessor;
     if blocks * (shared + reserved) > *all && blocks > 1 {
         return Err(Refusal::params(
             &[BLOCKS.name],
@@ -92,9 +79,7 @@ impl<'a> Context<'a> {
 
     /// The grid function of this name.
     pub(super) fn find(&self, name: &str) -> Result<FnId, Refusal> {
-        self.algorithm
-            .find(name)
-            .ok_or_else(|| format!("no grid function `{name}`").into())
+        self.algorithm.find(name).ok_or_else(|| format!("no grid function `{name}`").into())
     }
 
     /// A parameter of the blocking.
@@ -125,11 +110,7 @@ impl<'a> Context<'a> {
 
     /// Grid functions that live in registers across iterations.
     pub(super) fn placed(&self) -> Result<BTreeMap<FnId, Placement>, Refusal> {
-        let placed = self
-            .launch
-            .placements
-            .iter()
-            .map(|(name, p)| Ok((self.find(name)?, *p)));
+        let placed = self.launch.placements.iter().map(|(name, p)| Ok((self.find(name)?, *p)));
         placed.collect()
     }
 
@@ -196,11 +177,7 @@ impl<'a> Draft<'a> {
         let places = context.plan.places();
         for (name, _) in &context.launch.inputs {
             let name = context.plan.array_of(name);
-            let written = context
-                .launch
-                .outputs
-                .iter()
-                .any(|(output, _)| output == name);
+            let written = context.launch.outputs.iter().any(|(output, _)| output == name);
             let mode = if written { Mode::ReadWrite } else { Mode::Read };
             draft.buffer(name, mode, &places);
         }
@@ -229,11 +206,7 @@ impl<'a> Draft<'a> {
     /// The parameter that a buffer of the plan is accessed through.
     pub(super) fn find_buffer(&self, name: &str) -> Option<BufferId> {
         let name = self.context.plan.array_of(name);
-        self.kernel
-            .buffers
-            .iter()
-            .position(|b| b.name == name)
-            .map(|i| BufferId(i as u32))
+        self.kernel.buffers.iter().position(|b| b.name == name).map(|i| BufferId(i as u32))
     }
 
     /// A name that nothing else in the kernel has.
@@ -354,14 +327,7 @@ pub(super) fn shape(
             ),
         ));
     }
-    Ok(Shape {
-        kind,
-        threads,
-        tile,
-        runs: false,
-        extend: context.launch.extend,
-        blocks_per_unit,
-    })
+    Ok(Shape { kind, threads, tile, runs: false, extend: context.launch.extend, blocks_per_unit })
 }
 
 /// An access by id and offset, for messages.

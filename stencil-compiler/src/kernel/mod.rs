@@ -420,19 +420,11 @@ pub enum Stmt {
 impl Condition {
     /// Is a variable less than this?
     pub(crate) fn below(var: IntVar, right: Index) -> Self {
-        Condition {
-            left: Index::Var(var),
-            relation: Relation::Less,
-            right,
-        }
+        Condition { left: Index::Var(var), relation: Relation::Less, right }
     }
 
     /// Is a variable not less than this?
     pub(crate) fn at_least(var: IntVar, right: Index) -> Self {
-        Condition {
-            left: Index::Var(var),
-            relation: Relation::GreaterEqual,
-            right,
-        }
+        Condition { left: Index::Var(var), relation: Relation::GreaterEqual, right }
     }
 }

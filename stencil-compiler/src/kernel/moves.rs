@@ -29,10 +29,7 @@ pub(super) fn at_once(mut moves: Vec<(Reg, Operand)>) -> Result<Vec<Stmt>, Strin
 pub(super) fn read_late(body: &[Stmt]) -> Option<Reg> {
     let mut set = BTreeSet::new();
     body.iter().find_map(|stmt| match stmt {
-        Stmt::Set {
-            value: Operand::Reg(read),
-            ..
-        } if set.contains(read) => Some(*read),
+        Stmt::Set { value: Operand::Reg(read), .. } if set.contains(read) => Some(*read),
         Stmt::Set { reg, .. } => {
             set.insert(*reg);
             None
@@ -74,10 +71,7 @@ mod tests {
 
     #[test]
     fn a_register_may_be_read_where_more_than_assignments_is_between() {
-        let one = |reg, value| Stmt::Set {
-            reg: Reg(reg),
-            value: Operand::Reg(Reg(value)),
-        };
+        let one = |reg, value| Stmt::Set { reg: Reg(reg), value: Operand::Reg(Reg(value)) };
         assert_eq!(read_late(&[one(1, 9), one(2, 1)]), Some(Reg(1)));
         assert_eq!(read_late(&[one(1, 9), Stmt::Sync, one(2, 1)]), None);
     }

@@ -73,20 +73,14 @@ fn walk(statements: Vec<Stmt>, results: &[Reg]) -> Vec<Stmt> {
     let visit = |results: &[Reg], seen: &mut BTreeSet<usize>| {
         let mut order = Vec::new();
         let makers = |regs: Vec<Reg>| regs.into_iter().filter_map(|reg| makers.get(&reg).copied());
-        let mut tasks: Vec<(usize, bool)> = makers(results.to_vec())
-            .rev()
-            .map(|at| (at, false))
-            .collect();
+        let mut tasks: Vec<(usize, bool)> =
+            makers(results.to_vec()).rev().map(|at| (at, false)).collect();
         while let Some((at, are_read)) = tasks.pop() {
             if are_read {
                 order.push(at);
             } else if seen.insert(at) {
                 tasks.push((at, true));
-                tasks.extend(
-                    makers(operands(&statements[at]))
-                        .rev()
-                        .map(|at| (at, false)),
-                );
+                tasks.extend(makers(operands(&statements[at])).rev().map(|at| (at, false)));
             }
         }
         order
@@ -308,11 +302,7 @@ mod tests {
 
     fn op(reg: u32, op: Op, args: &[u32]) -> Stmt {
         let args = args.iter().map(|arg| Operand::Reg(Reg(*arg))).collect();
-        Stmt::Let {
-            reg: Reg(reg),
-            op,
-            args,
-        }
+        Stmt::Let { reg: Reg(reg), op, args }
     }
 
     #[test]
@@ -353,13 +343,7 @@ mod tests {
 
     #[test]
     fn the_largest_result_is_walked_first() {
-        let given = vec![
-            load(0),
-            op(1, Op::Neg, &[0]),
-            load(2),
-            load(3),
-            op(4, Op::Add, &[2, 3]),
-        ];
+        let given = vec![load(0), op(1, Op::Neg, &[0]), load(2), load(3), op(4, Op::Add, &[2, 3])];
         let ordered = order_from(given, &[Reg(1), Reg(4)]);
         let order: Vec<u32> = ordered.iter().flat_map(writes).map(|reg| reg.0).collect();
         assert_eq!(order, [2, 3, 4, 0, 1]);

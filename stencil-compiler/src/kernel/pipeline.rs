@@ -167,10 +167,7 @@ fn lags(
         .map(|(name, _)| context.find(name))
         .collect::<Result<_, _>>()?;
     let roots: Vec<FnId> = context.outputs()?.into_iter().map(|(_, id)| id).collect();
-    let mut lags = Lags {
-        available: BTreeMap::new(),
-        delayed: BTreeMap::new(),
-    };
+    let mut lags = Lags { available: BTreeMap::new(), delayed: BTreeMap::new() };
     for id in needed(context.algorithm, &roots, &stored) {
         if stored.contains(&id) && !roots.contains(&id) {
             continue;
@@ -197,10 +194,7 @@ fn free_lag(
     id: FnId,
 ) -> Option<i32> {
     let accesses = context.algorithm.function(id).def.accesses();
-    accesses
-        .iter()
-        .filter_map(|a| available.get(&a.of).map(|lag| lag - a.at[axis]))
-        .min()
+    accesses.iter().filter_map(|a| available.get(&a.of).map(|lag| lag - a.at[axis])).min()
 }
 
 fn delay(
@@ -224,11 +218,7 @@ fn delay(
     };
     if placement == Placement::Register {
         let lag = free.unwrap_or(0).min(0);
-        return Ok(Delayed {
-            source: lag,
-            lag,
-            ..idle
-        });
+        return Ok(Delayed { source: lag, lag, ..idle });
     }
     if placement == Placement::Shared {
         if context.algorithm.made_of_accumulators().contains(&id) {
@@ -241,11 +231,7 @@ fn delay(
             ));
         }
         let source = free.unwrap_or(0).min(0);
-        return Ok(Delayed {
-            source,
-            lag: source - 1,
-            ..idle
-        });
+        return Ok(Delayed { source, lag: source - 1, ..idle });
     }
     let Def::Sum(terms) = &function.def else {
         return Err(Refusal::placement(
@@ -257,10 +243,7 @@ fn delay(
         ));
     };
     let offsets = terms.iter().map(|t| t.value.at[axis]);
-    let (low, high) = (
-        offsets.clone().min().unwrap_or(0),
-        offsets.max().unwrap_or(0),
-    );
+    let (low, high) = (offsets.clone().min().unwrap_or(0), offsets.max().unwrap_or(0));
     let wanted = match placement {
         Placement::Carried(Carry::Ahead) => high.max(0),
         _ => 0,
@@ -268,13 +251,7 @@ fn delay(
     // Every term is evaluated on the source plane, whatever its offset.
     let at_hand = terms.iter().filter_map(|t| available.get(&t.value.of));
     let source = at_hand.copied().min().map_or(wanted, |at| at.min(wanted));
-    Ok(Delayed {
-        source,
-        lag: source - high,
-        low,
-        high,
-        ..idle
-    })
+    Ok(Delayed { source, lag: source - high, low, high, ..idle })
 }
 
 struct Walk<'a, 'b> {
@@ -342,11 +319,7 @@ impl Walk<'_, '_> {
         let shared = known.placement == Placement::Shared;
         if shared {
             let staged = self.staged.entry(of).or_default();
-            let read = if own {
-                &mut staged.own
-            } else {
-                &mut staged.lags
-            };
+            let read = if own { &mut staged.own } else { &mut staged.lags };
             read.insert(lag);
             staged.rim.include(plane, self.points);
         }
@@ -373,11 +346,7 @@ impl Walk<'_, '_> {
         let ids: Vec<FnId> = self.delayed.keys().rev().copied().collect();
         for id in ids {
             let delayed = self.delayed[&id];
-            let first = if delayed.first == i32::MAX {
-                -delayed.lag
-            } else {
-                delayed.first
-            };
+            let first = if delayed.first == i32::MAX { -delayed.lag } else { delayed.first };
             match delayed.placement {
                 Placement::Shared => self.shared_sources(id, delayed, first)?,
                 _ => self.own_sources(id, delayed, first)?,

@@ -34,9 +34,7 @@ pub(super) fn each_operand(body: &mut [Stmt], change: &mut impl FnMut(&mut Opera
 /// Gives the registers that statements define other names: they stand in the kernel once more.
 pub(super) fn renamed(draft: &mut Draft<'_>, mut statements: Vec<Stmt>) -> Vec<Stmt> {
     let mut names = BTreeMap::new();
-    define(&mut statements, &mut |reg| {
-        *names.entry(reg).or_insert_with(|| draft.another(reg))
-    });
+    define(&mut statements, &mut |reg| *names.entry(reg).or_insert_with(|| draft.another(reg)));
     each_operand(&mut statements, &mut |operand| {
         if let Operand::Reg(reg) = operand {
             *reg = names.get(reg).copied().unwrap_or(*reg);

@@ -36,10 +36,7 @@ impl Rim {
     /// Takes in a read at an offset in the plane from the first of a thread's `points` cells along x.
     pub(super) fn include(&mut self, at: Offset, points: i32) {
         let sides = |known: [u32; 2], low: i32, high: i32| {
-            [
-                known[0].max((-low).max(0).unsigned_abs()),
-                known[1].max(high.max(0).unsigned_abs()),
-            ]
+            [known[0].max((-low).max(0).unsigned_abs()), known[1].max(high.max(0).unsigned_abs())]
         };
         self.corners |= !(0..points).contains(&at[0]) && at[1] != 0;
         self.x = sides(self.x, at[0], at[0] - points + 1);
@@ -77,16 +74,8 @@ impl Rim {
             true => (-(self.y[0] as i32), tile[1] + self.y[0] + self.y[1]),
             false => (0, tile[1]),
         };
-        let beside = Band {
-            sides: self.x,
-            axis: 0,
-            across: rows,
-        };
-        let along = Band {
-            sides: self.y,
-            axis: 1,
-            across: (0, tile[0]),
-        };
+        let beside = Band { sides: self.x, axis: 0, across: rows };
+        let along = Band { sides: self.y, axis: 1, across: (0, tile[0]) };
         let mut bands = vec![beside, along];
         bands.retain(|band| band.cells() > 0);
         bands
@@ -109,14 +98,7 @@ mod tests {
         assert_eq!((rim.x, rim.y, rim.corners), ([1, 2], [3, 0], false));
         assert_eq!(
             rim.places(2),
-            [
-                [0, 0, 0],
-                [1, 0, 0],
-                [-1, 0, 0],
-                [3, 0, 0],
-                [0, -3, 0],
-                [1, -3, 0]
-            ]
+            [[0, 0, 0], [1, 0, 0], [-1, 0, 0], [3, 0, 0], [0, -3, 0], [1, -3, 0]]
         );
         rim.include([-1, 1, 0], 2);
         assert_eq!((rim.y, rim.corners), ([3, 1], true));
@@ -125,11 +107,7 @@ mod tests {
     #[test]
     fn bands_have_each_cell_of_the_rim_once() {
         for corners in [false, true] {
-            let rim = Rim {
-                x: [2, 2],
-                y: [1, 1],
-                corners,
-            };
+            let rim = Rim { x: [2, 2], y: [1, 1], corners };
             let cells: u32 = rim.bands([8, 4]).iter().map(Band::cells).sum();
             assert_eq!(cells, 2 * 2 * 4 + 2 * 8 + if corners { 8 } else { 0 });
         }

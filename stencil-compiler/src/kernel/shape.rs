@@ -42,9 +42,7 @@ impl Kernel {
         fn find(body: &[Stmt], boxes: &mut BTreeMap<Vec<BufferId>, [u32; 3]>) {
             for stmt in body {
                 match stmt {
-                    Stmt::CopyBox {
-                        buffers, extent, ..
-                    } => {
+                    Stmt::CopyBox { buffers, extent, .. } => {
                         boxes.insert(buffers.clone(), *extent);
                     }
                     Stmt::For { body, .. } | Stmt::If { body, .. } => find(body, boxes),

@@ -41,10 +41,7 @@ impl Kernel {
     /// # Ok::<(), stencil_compiler::syntax::TextError>(())
     /// ```
     pub fn whole(&self, cells: [usize; 3]) -> BlockBox {
-        BlockBox {
-            first: [0; 3],
-            blocks: self.blocks(cells),
-        }
+        BlockBox { first: [0; 3], blocks: self.blocks(cells) }
     }
 
     /// The blocks that compute cells nearer to an end of a patch than `rim`, and all others. A kernel whose blocks cover
@@ -66,10 +63,7 @@ impl Kernel {
     pub fn split(&self, cells: [usize; 3], rim: [usize; 3]) -> Split {
         let whole = self.whole(cells);
         if self.launch.runs || self.launch.extend != [0; 3] {
-            return Split {
-                interior: None,
-                rim: vec![whole],
-            };
+            return Split { interior: None, rim: vec![whole] };
         }
         // Blocks of the rim at the lower and the upper end of each axis.
         let ends = [0, 1, 2].map(|axis| {
@@ -98,10 +92,7 @@ impl Kernel {
             rest.first[axis] += low;
             rest.blocks[axis] -= low + high;
         }
-        Split {
-            interior: (rest.count() > 0).then_some(rest),
-            rim: parts,
-        }
+        Split { interior: (rest.count() > 0).then_some(rest), rim: parts }
     }
 }
 
@@ -125,10 +116,7 @@ mod tests {
             let kernel = kernel.unwrap_or_else(|e| panic!("{e}"));
             for cells in [[64, 32, 16], [65, 13, 9], [5, 4, 3], [1, 1, 1]] {
                 for rim in [[3, 3, 3], [1, 0, 2], [0, 0, 0], [70, 5, 1]] {
-                    let Split {
-                        interior,
-                        rim: parts,
-                    } = kernel.split(cells, rim);
+                    let Split { interior, rim: parts } = kernel.split(cells, rim);
                     let mut seen = BTreeSet::new();
                     for part in interior.iter().chain(&parts) {
                         for i in 0..part.count() {

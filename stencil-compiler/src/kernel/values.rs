@@ -46,12 +46,8 @@ impl<'a> Values<'a> {
     /// `stored` functions are read from buffers; `delayed` ones have values only where they are
     /// set by [`Values::set`].
     pub(super) fn new(context: &Context<'a>, delayed: Vec<FnId>) -> Result<Self, Refusal> {
-        let stored: Result<Vec<FnId>, Refusal> = context
-            .launch
-            .inputs
-            .iter()
-            .map(|(name, _)| context.find(name))
-            .collect();
+        let stored: Result<Vec<FnId>, Refusal> =
+            context.launch.inputs.iter().map(|(name, _)| context.find(name)).collect();
         let stored = stored?;
         let (values, names, origins, known, at) = Default::default();
         Ok(Values {
@@ -130,11 +126,8 @@ impl<'a> Values<'a> {
                 ),
             ));
         }
-        let value = if self.stored.contains(&of) {
-            self.read(of, at)
-        } else {
-            self.define(of, at)?
-        };
+        let value =
+            if self.stored.contains(&of) { self.read(of, at) } else { self.define(of, at)? };
         self.at.insert((of, at), value);
         Ok(value)
     }
@@ -177,11 +170,7 @@ impl<'a> Values<'a> {
                 ExprNode::Op(op, args) => {
                     let args = args.iter().map(|a: &Ref| done[a.0 as usize]).collect();
                     let last = i + 1 == expr.nodes.len();
-                    let name = if last {
-                        label(name, at)
-                    } else {
-                        label(&format!("{name}_t"), at)
-                    };
+                    let name = if last { label(name, at) } else { label(&format!("{name}_t"), at) };
                     self.number(Value::Op(*op, args), &name)
                 }
             };
@@ -214,9 +203,7 @@ impl<'a> Values<'a> {
         sum: Option<ValueId>,
         name: &str,
     ) -> ValueId {
-        let factor = term
-            .factor
-            .map(|id| self.number(Value::Uniform(id), "uniform"));
+        let factor = term.factor.map(|id| self.number(Value::Uniform(id), "uniform"));
         match (sum, factor) {
             (None, None) => self.signed(value, term.negative, name),
             (None, Some(factor)) => {
@@ -293,11 +280,7 @@ impl Writer {
                     operands[at] = self.write(draft, values, reader, out, args[at])?;
                 }
                 let reg = draft.reg(values.name(id));
-                out.push(Stmt::Let {
-                    reg,
-                    op: *op,
-                    args: operands,
-                });
+                out.push(Stmt::Let { reg, op: *op, args: operands });
                 Operand::Reg(reg)
             }
         };

@@ -81,10 +81,7 @@ const SPACING: &str = "equations know no spacing and no step: the scheme makes d
 /// Characters that Rust has no token for.
 const CHARACTERS: &[(char, &str)] = &[
     ('∇', "write `grad(f)`, `div(u)` or `curl(u)`"),
-    (
-        '∂',
-        "write `d[x](f)`, or `ddt(f)` on the left of an equation",
-    ),
+    ('∂', "write `d[x](f)`, or `ddt(f)` on the left of an equation"),
     ('Δ', "write `lap(f)`"),
     ('×', "write `cross(u, v)`"),
     ('\'', "a prime is not part of a name"),
@@ -109,10 +106,7 @@ const CHARACTERS: &[(char, &str)] = &[
 const LATEX: &[(&str, &str)] = &[
     ("frac", "write `a / b`"),
     ("nabla", NABLA),
-    (
-        "partial",
-        "write `d[x](f)`, or `ddt(f)` on the left of an equation",
-    ),
+    ("partial", "write `d[x](f)`, or `ddt(f)` on the left of an equation"),
     ("Delta", "write `lap(f)`"),
     ("cdot", "write `dot(u, v)` of vectors, `*` of numbers"),
     ("times", "write `cross(u, v)` of vectors, `*` of numbers"),
@@ -135,9 +129,7 @@ pub(super) fn function(name: &str) -> Option<String> {
 
 /// The derivative that a word of another language, such as `dx`, `ddx`, `dxx`, `d2dx2` or `partial_x`, means.
 fn derivative(name: &str) -> Option<String> {
-    let rest = name
-        .strip_prefix("partial")
-        .or(name.strip_prefix(['d', 'D']))?;
+    let rest = name.strip_prefix("partial").or(name.strip_prefix(['d', 'D']))?;
     let is_axis = |c: &char| "xyz".contains(*c);
     let axes: Vec<char> = rest.chars().filter(is_axis).collect();
     let other = |c: char| !is_axis(&c) && c != 'd' && c != '_' && !c.is_ascii_digit();
@@ -168,10 +160,7 @@ pub(super) fn character(before: &str, found: char, after: &str) -> Option<String
         return Some(COMMENT.to_string());
     }
     if found == '\\' {
-        let word: String = after
-            .chars()
-            .take_while(char::is_ascii_alphabetic)
-            .collect();
+        let word: String = after.chars().take_while(char::is_ascii_alphabetic).collect();
         let help = find(LATEX, &word).map(String::from);
         return Some(help.unwrap_or_else(|| match word.is_empty() {
             true => "a line ends where its `;` is, and goes on without a sign".to_string(),
@@ -188,22 +177,16 @@ pub(super) const COMMENT: &str = "a comment begins with `//`";
 /// Is there a `#` in a line that begins a comment elsewhere?
 fn begins_comment(line: &str) -> bool {
     let code = line.split("//").next().unwrap_or("");
-    code.split_once('#')
-        .is_some_and(|(_, rest)| !rest.starts_with(['[', '!']))
+    code.split_once('#').is_some_and(|(_, rest)| !rest.starts_with(['[', '!']))
 }
 
 /// The way out of a word for the rate of a field, such as `q_t` or `dqdt`.
 pub(super) fn rate(word: &str) -> Option<String> {
     let between = |word: &'_ str| {
         let rest = word.strip_prefix('d')?;
-        rest.strip_suffix("_dt")
-            .or_else(|| rest.strip_suffix("dt"))
-            .map(str::to_string)
+        rest.strip_suffix("_dt").or_else(|| rest.strip_suffix("dt")).map(str::to_string)
     };
-    let field = word
-        .strip_suffix("_t")
-        .map(str::to_string)
-        .or_else(|| between(word));
+    let field = word.strip_suffix("_t").map(str::to_string).or_else(|| between(word));
     let field = field.filter(|field| !field.is_empty() && *word != *"ddt")?;
     Some(format!("write `ddt({field}) = ..;`"))
 }

@@ -58,10 +58,7 @@ impl Scheme {
         let arith = open(self.arith, arith.into_iter(), Arith::settled);
         let with = |mixed: Option<Mixed>| {
             let each = arith.iter();
-            each.map(move |arith| Formulation {
-                mixed,
-                arith: *arith,
-            })
+            each.map(move |arith| Formulation { mixed, arith: *arith })
         };
         mixed.into_iter().flat_map(with).collect()
     }
@@ -80,10 +77,7 @@ impl Scheme {
 
     /// Does it differ from another one only in choices that either leaves open?
     pub fn settles(&self, declared: &Scheme) -> bool {
-        let choice = Formulation {
-            mixed: Some(self.mixed),
-            arith: Some(self.arith),
-        };
+        let choice = Formulation { mixed: Some(self.mixed), arith: Some(self.arith) };
         self.by(Formulation::default()) == declared.by(choice)
     }
 }
@@ -166,21 +160,14 @@ mod tests {
     use super::*;
 
     fn scheme(mixed: Mixed, arith: Arith) -> Scheme {
-        Scheme {
-            mixed,
-            arith,
-            ..Scheme::default()
-        }
+        Scheme { mixed, arith, ..Scheme::default() }
     }
 
     #[test]
     fn what_is_open_is_settled_in_each_way_and_what_is_chosen_stays() {
         let all = scheme(Mixed::Either, Arith::Collected).formulations();
         let names: Vec<String> = all.iter().map(Formulation::to_string).collect();
-        assert_eq!(
-            names,
-            ["mixed bidiagonal", "mixed product", "mixed composed"]
-        );
+        assert_eq!(names, ["mixed bidiagonal", "mixed product", "mixed composed"]);
         let both = scheme(Mixed::Either, Arith::Either);
         let all = both.formulations();
         assert_eq!(all.len(), 6);
@@ -209,13 +196,7 @@ mod tests {
 
     #[test]
     fn what_settles_nothing_is_refused() {
-        for text in [
-            "",
-            "mixed",
-            "mixed either",
-            "mixed composed mixed product",
-            "order 6",
-        ] {
+        for text in ["", "mixed", "mixed either", "mixed composed mixed product", "order 6"] {
             assert!(text.parse::<Formulation>().is_err(), "{text}");
         }
     }

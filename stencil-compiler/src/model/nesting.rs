@@ -76,9 +76,6 @@ mod tests {
         case("ddt(q) = -d[x](p); ddt(p) = -d[x](q);", [false, false]);
         case("ddt(q) = -d[x](q) + d2[y](q); ddt(p) = q;", [true, true]);
         case("ddt(q) = lap(p) + d[x](p); ddt(p) = lap(q);", [true, false]);
-        case(
-            "ddt(q) = d[x](d[y](q)); ddt(p) = lap(lap(p)) + q;",
-            [true, true],
-        );
+        case("ddt(q) = d[x](d[y](q)); ddt(p) = lap(lap(p)) + q;", [true, true]);
     }
 }

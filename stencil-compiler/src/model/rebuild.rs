@@ -28,19 +28,13 @@ impl Term {
             TermKind::Pow(a, n) => TermKind::Pow(one(a), *n),
             TermKind::Stack(entries) => TermKind::Stack(entries.iter().map(|a| *one(a)).collect()),
             TermKind::Component(a, axes) => TermKind::Component(one(a), axes.clone()),
-            TermKind::Derivative { axis, times, of } => TermKind::Derivative {
-                axis: *axis,
-                times: *times,
-                of: one(of),
-            },
+            TermKind::Derivative { axis, times, of } => {
+                TermKind::Derivative { axis: *axis, times: *times, of: one(of) }
+            }
             TermKind::Call(function, arguments) => {
                 TermKind::Call(*function, arguments.iter().map(|a| *one(a)).collect())
             }
         };
-        Term {
-            kind,
-            rank: self.rank,
-            span: self.span,
-        }
+        Term { kind, rank: self.rank, span: self.span }
     }
 }

@@ -67,10 +67,7 @@ impl Term {
 impl Model {
     /// Returns the forms of derivatives of derivatives in its equations.
     pub(crate) fn second_derivatives(&self) -> Seconds {
-        let all = self
-            .equations
-            .iter()
-            .map(|e| e.rhs.second_derivatives(&self.lets));
+        let all = self.equations.iter().map(|e| e.rhs.second_derivatives(&self.lets));
         all.fold(Seconds::default(), |a, b| Seconds {
             compact: a.compact || b.compact,
             nested: a.nested || b.nested,

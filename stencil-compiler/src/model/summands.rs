@@ -62,11 +62,7 @@ fn added<'a>(terms: impl Iterator<Item = &'a (bool, &'a Term)>) -> Option<Term> 
             (Some(sum), false) => TermKind::Add(sum, own),
             (Some(sum), true) => TermKind::Sub(sum, own),
         };
-        sum = Some(Term {
-            kind,
-            rank: term.rank,
-            span: term.span,
-        });
+        sum = Some(Term { kind, rank: term.rank, span: term.span });
     }
     sum
 }

@@ -83,10 +83,7 @@ impl Plan {
         };
         let fits = |home: &Buffer| Some(home.role) == homes && home.within.is_none();
         if !before.is_some_and(fits) {
-            return Err(format!(
-                "`{}` cannot live in the memory of `{home}`",
-                buffer.name
-            ));
+            return Err(format!("`{}` cannot live in the memory of `{home}`", buffer.name));
         }
         Ok(())
     }
@@ -151,16 +148,12 @@ impl<'a> State<'a> {
             Step::Fill { buffers, depth } => {
                 buffers.iter().try_for_each(|name| self.fill(name, *depth))
             }
-            Step::Exchange {
-                phase: Phase::Post,
-                buffers,
-                depth,
-            } => buffers.iter().try_for_each(|name| self.post(name, *depth)),
-            Step::Exchange {
-                phase: Phase::Wait,
-                buffers,
-                depth,
-            } => buffers.iter().try_for_each(|name| self.wait(name, *depth)),
+            Step::Exchange { phase: Phase::Post, buffers, depth } => {
+                buffers.iter().try_for_each(|name| self.post(name, *depth))
+            }
+            Step::Exchange { phase: Phase::Wait, buffers, depth } => {
+                buffers.iter().try_for_each(|name| self.wait(name, *depth))
+            }
             Step::Launch { launch, region } => self.launch(*launch, *region),
             Step::Swap { fields } => self.swap(fields),
         }
@@ -168,18 +161,12 @@ impl<'a> State<'a> {
 
     fn end(self) -> Result<(), String> {
         if let Some(name) = self.under_way.keys().next() {
-            return Err(format!(
-                "ghost cells of `{name}` are on their way at the end"
-            ));
+            return Err(format!("ghost cells of `{name}` are on their way at the end"));
         }
         if let Some(at) = self.unfinished.first() {
             return Err(format!("`{}` has no rim", self.plan.launches[*at].name));
         }
-        let new = self
-            .plan
-            .buffers
-            .iter()
-            .filter(|b| b.role == BufferRole::NewField);
+        let new = self.plan.buffers.iter().filter(|b| b.role == BufferRole::NewField);
         let mut left = new.filter(|b| self.valid.contains_key(b.name.as_str()));
         match left.next() {
             Some(new) => Err(format!("`{}` has values that are not swapped in", new.name)),
@@ -232,9 +219,7 @@ impl<'a> State<'a> {
         match self.valid.get(name) {
             Some(known) if max3(*known, depth) == *known => {}
             _ => {
-                return Err(format!(
-                    "`{name}` is sent {depth:?} deep before it is filled"
-                ));
+                return Err(format!("`{name}` is sent {depth:?} deep before it is filled"));
             }
         }
         self.under_way.insert(name, depth);
@@ -250,9 +235,7 @@ impl<'a> State<'a> {
 
     fn not_under_way(&self, name: &str, what: &str) -> Result<(), String> {
         match self.under_way.contains_key(name) {
-            true => Err(format!(
-                "`{name}` {what} while its ghost cells are on their way"
-            )),
+            true => Err(format!("`{name}` {what} while its ghost cells are on their way")),
             false => Ok(()),
         }
     }
@@ -302,10 +285,7 @@ impl<'a> State<'a> {
             self.not_partial(name, &format!("is read by `{}`", launch.name))?;
             match self.valid.get(name.as_str()) {
                 None => {
-                    return Err(format!(
-                        "`{}` reads `{name}` before it is written",
-                        launch.name
-                    ));
+                    return Err(format!("`{}` reads `{name}` before it is written", launch.name));
                 }
                 Some(depth) if max3(*depth, needed) != *depth => {
                     return Err(format!(
@@ -326,10 +306,7 @@ impl<'a> State<'a> {
         let launch = &self.plan.launches[at];
         match self.plan.buffer(name).map(|b| b.role) {
             None => {
-                return Err(format!(
-                    "`{}` writes `{name}`, which is no buffer",
-                    launch.name
-                ));
+                return Err(format!("`{}` writes `{name}`, which is no buffer", launch.name));
             }
             Some(BufferRole::Given) => {
                 return Err(format!("`{}` writes `{name}`, which is given", launch.name));
@@ -364,15 +341,12 @@ impl<'a> State<'a> {
             self.not_under_way(name, "is swapped")?;
             self.not_partial(&new_name(name), "is swapped")?;
             let Some((new, _)) = self.valid.remove_entry(new_name(name).as_str()) else {
-                return Err(format!(
-                    "`{name}` is swapped with new values that were not written"
-                ));
+                return Err(format!("`{name}` is swapped with new values that were not written"));
             };
             self.valid.insert(name, [0; 3]);
             // The array for its new values has the previous ones.
             let previous = self.plan.sharing(new);
-            self.valid
-                .extend(previous.map(|previous| (previous, [0; 3])));
+            self.valid.extend(previous.map(|previous| (previous, [0; 3])));
         }
         let derived = self.plan.buffers.iter();
         for buffer in derived.filter(|b| b.role == BufferRole::Derived) {

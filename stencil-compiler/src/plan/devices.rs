@@ -23,11 +23,7 @@ impl Plan {
     /// # Errors
     /// If the plan is one of several devices already.
     pub fn among_devices(&self) -> Result<Plan, String> {
-        if self
-            .steps
-            .iter()
-            .any(|step| matches!(step, Step::Exchange { .. }))
-        {
+        if self.steps.iter().any(|step| matches!(step, Step::Exchange { .. })) {
             return Err("the plan exchanges ghost cells already".into());
         }
         let mut plan = self.clone();
@@ -37,19 +33,13 @@ impl Plan {
             match step {
                 Step::Fill { buffers, depth } => {
                     plan.steps.push(step.clone());
-                    let exchange = |phase| Step::Exchange {
-                        phase,
-                        buffers: buffers.clone(),
-                        depth: *depth,
-                    };
+                    let exchange =
+                        |phase| Step::Exchange { phase, buffers: buffers.clone(), depth: *depth };
                     plan.steps.push(exchange(Phase::Post));
                     posted.push(exchange(Phase::Wait));
                 }
                 Step::Launch { launch, .. } if !posted.is_empty() => {
-                    let part = |region| Step::Launch {
-                        launch: *launch,
-                        region,
-                    };
+                    let part = |region| Step::Launch { launch: *launch, region };
                     plan.steps.push(part(Region::Interior));
                     plan.steps.append(&mut posted);
                     plan.steps.push(part(Region::Rim));

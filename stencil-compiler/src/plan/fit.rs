@@ -109,12 +109,7 @@ mod tests {
         let model = parse::parse_str(&source).unwrap();
         let schedule = text::parse(&format!("schedule\nkernel {kernel}")).unwrap();
         let plan = plan(&discretize(&model).unwrap(), &schedule, [false; 3]).unwrap();
-        let to = FitTo {
-            dimension,
-            cells,
-            patches: 1,
-            units: 132,
-        };
+        let to = FitTo { dimension, cells, patches: 1, units: 132 };
         plan.fitted(to).launches[0].blocking.params["chunk"]
     }
 

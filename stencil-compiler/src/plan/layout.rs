@@ -30,12 +30,7 @@ pub struct Place {
 impl Place {
     /// Returns the place of an array by itself.
     pub fn alone(before: usize) -> Self {
-        Place {
-            before,
-            at: 0,
-            of: 1,
-            surface: false,
-        }
+        Place { before, at: 0, of: 1, surface: false }
     }
 
     /// Returns the number of values in front of that of the `cell`-th cell, if each array has room for `room` values.
@@ -47,9 +42,7 @@ impl Place {
 impl Plan {
     /// Returns the place of each buffer; a buffer that lives in the memory of another one has the place of that one.
     pub fn places(&self) -> Vec<Place> {
-        let homes: Vec<usize> = (0..self.buffers.len())
-            .map(|at| self.memory_of(at))
-            .collect();
+        let homes: Vec<usize> = (0..self.buffers.len()).map(|at| self.memory_of(at)).collect();
         let own = |at: &usize| homes[*at] == *at;
         let beside = |a: usize, b: usize| {
             let role = self.buffers[a].role;
@@ -186,8 +179,7 @@ mod tests {
             let places = plan(layout).places();
             let of_memories = |surface: bool| {
                 let all = (0..8).filter(|at| *at != 6);
-                all.filter(|at| places[*at].surface == surface)
-                    .collect::<Vec<_>>()
+                all.filter(|at| places[*at].surface == surface).collect::<Vec<_>>()
             };
             let room = 10;
             for memories in [true, false].map(of_memories) {
@@ -205,12 +197,8 @@ mod tests {
     #[test]
     fn arrays_in_a_series_are_equally_far_apart_whatever_changes_places() {
         let mut plan = plan(Layout::Soa);
-        let buffer = |name: &str, role| Buffer {
-            name: name.into(),
-            role,
-            halo: [0; 3],
-            within: None,
-        };
+        let buffer =
+            |name: &str, role| Buffer { name: name.into(), role, halo: [0; 3], within: None };
         for (at, name) in [(4, "c"), (5, "d")] {
             let new = new_name(name);
             plan.buffers.insert(at, buffer(name, BufferRole::Field));

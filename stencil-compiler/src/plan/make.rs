@@ -31,11 +31,7 @@ pub fn plan(
     let algorithm = problem.as_ref();
     passes::check(algorithm, schedule)?;
     let stored = stored_functions(algorithm, schedule)?;
-    let levels = levels(
-        algorithm,
-        &stored.keys().copied().collect(),
-        &schedule.passes,
-    );
+    let levels = levels(algorithm, &stored.keys().copied().collect(), &schedule.passes);
     check_count(algorithm, schedule, &stored, &levels)?;
     let mut planner = Planner {
         algorithm,
@@ -126,12 +122,7 @@ fn check_count(
     let most = kernel_count(algorithm, schedule);
     let (kernels, passes) = (schedule.kernels.len(), schedule.more_passes() + 1);
     let stages = most - passes;
-    let refused = |message: String| {
-        Err(Refusal {
-            blame: Blame::Count(most),
-            message,
-        })
-    };
+    let refused = |message: String| Err(Refusal { blame: Blame::Count(most), message });
     if !(stages.max(passes)..=most).contains(&kernels) {
         return refused(format!(
             "these placements make {} a substep, but the schedule blocks {kernels}",
@@ -199,22 +190,13 @@ impl Planner<'_> {
             (Role::Count, BufferRole::Count),
             (Role::Given, BufferRole::Given),
         ] {
-            let within = |id| {
-                self.previous
-                    .get(&id)
-                    .map(|field| new_name(&alg.state(*field).name))
-            };
+            let within = |id| self.previous.get(&id).map(|field| new_name(&alg.state(*field).name));
             let states = alg.states_of(role);
             buffers.extend(states.map(|(id, s)| (s.name.clone(), of_buffer, within(id))));
         }
         let derived = self.stored.keys().map(|id| alg.function(*id).name.clone());
         buffers.extend(derived.map(|name| (name, BufferRole::Derived, None)));
-        let buffer = |(name, role, within)| Buffer {
-            name,
-            role,
-            halo: [0; 3],
-            within,
-        };
+        let buffer = |(name, role, within)| Buffer { name, role, halo: [0; 3], within };
         self.plan.buffers = buffers.into_iter().map(buffer).collect();
     }
 
@@ -267,10 +249,9 @@ impl Planner<'_> {
                 &others[kernel],
             );
             self.fill(&launch, &mut filled);
-            self.plan.steps.push(Step::Launch {
-                launch: self.plan.launches.len(),
-                region: Region::Whole,
-            });
+            self.plan
+                .steps
+                .push(Step::Launch { launch: self.plan.launches.len(), region: Region::Whole });
             self.plan.launches.push(launch);
         }
         let fields = updates
@@ -298,11 +279,7 @@ impl Planner<'_> {
 
     fn output_name(&self, state: StateId) -> String {
         let state = self.algorithm.state(state);
-        if state.role == Role::Field {
-            new_name(&state.name)
-        } else {
-            state.name.clone()
-        }
+        if state.role == Role::Field { new_name(&state.name) } else { state.name.clone() }
     }
 
     fn reads(&self, outputs: &[(String, FnId)], set: &BTreeSet<FnId>) -> BTreeMap<FnId, [u32; 3]> {
@@ -387,10 +364,7 @@ impl Planner<'_> {
         let roots: Vec<FnId> = outputs.iter().map(|(_, id)| *id).collect();
         let inside = needed(self.algorithm, &roots, set);
         let placed = self.schedule.placements.iter().filter(|(name, placement)| {
-            let here = self
-                .algorithm
-                .find(name)
-                .is_some_and(|id| inside.contains(&id));
+            let here = self.algorithm.find(name).is_some_and(|id| inside.contains(&id));
             here && matches!(
                 placement,
                 Placement::Register | Placement::Carried(_) | Placement::Shared
@@ -410,9 +384,7 @@ impl Planner<'_> {
                 .collect(),
             extend,
             wrapped: self.wraps(kernel),
-            placements: placed
-                .map(|(name, placement)| (name.clone(), *placement))
-                .collect(),
+            placements: placed.map(|(name, placement)| (name.clone(), *placement)).collect(),
             blocking: self.schedule.kernels[kernel].clone(),
         }
     }

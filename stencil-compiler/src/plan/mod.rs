@@ -188,10 +188,7 @@ impl Plan {
     /// Do reduced quantities decide the length of a step, and whether the step before is accepted?
     pub fn adapts(&self) -> [bool; 2] {
         let has = |wanted: fn(&Step) -> bool| self.steps.iter().any(wanted);
-        [
-            has(|step| matches!(step, Step::Reduce { .. })),
-            has(|step| matches!(step, Step::Accept)),
-        ]
+        [has(|step| matches!(step, Step::Reduce { .. })), has(|step| matches!(step, Step::Accept))]
     }
 
     /// Returns the steps of each substep, the last of which exchanges fields with their new values.
@@ -229,9 +226,7 @@ impl Plan {
 
     /// The deepest halo of all buffers: every buffer of a patch is laid out for it.
     pub fn halo(&self) -> [u32; 3] {
-        self.buffers
-            .iter()
-            .fold([0; 3], |halo, b| max3(halo, b.halo))
+        self.buffers.iter().fold([0; 3], |halo, b| max3(halo, b.halo))
     }
 }
 

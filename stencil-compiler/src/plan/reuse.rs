@@ -42,10 +42,7 @@ fn lives(plan: &Plan) -> BTreeMap<String, Vec<Life>> {
         match step {
             Step::Launch { launch, .. } => {
                 let launch = &plan.launches[*launch];
-                launch
-                    .inputs
-                    .iter()
-                    .for_each(|(name, _)| read(&mut lives, name, at));
+                launch.inputs.iter().for_each(|(name, _)| read(&mut lives, name, at));
                 for (name, _) in &launch.outputs {
                     lives.entry(name.clone()).or_default().push((at, at));
                 }

@@ -11,9 +11,7 @@ impl Plan {
         for at in 0..self.buffers.len() {
             let buffer = &mut self.buffers[at];
             let name = buffer.name.clone();
-            let home = buffer
-                .within
-                .take_if(|_| buffer.role == BufferRole::Accumulator);
+            let home = buffer.within.take_if(|_| buffer.role == BufferRole::Accumulator);
             let Some((home, state)) = home.zip(algorithm.find_state(&name)) else {
                 continue;
             };

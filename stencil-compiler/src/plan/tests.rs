@@ -26,10 +26,7 @@ fn planned(placed: &str, kernels: usize) -> Plan {
 }
 
 fn all() -> Plan {
-    planned(
-        "place a global exchange place b global exchange place c global exchange",
-        4,
-    )
+    planned("place a global exchange place b global exchange place c global exchange", 4)
 }
 
 #[test]
@@ -49,27 +46,18 @@ fn a_check_finds_what_is_overwritten_too_early() {
     let mut wrong = all();
     wrong.buffers[3].within = Some("a".to_string());
     let message = wrong.check().unwrap_err();
-    assert!(
-        message.contains("uses `a` and writes `b` to the same memory"),
-        "{message}"
-    );
+    assert!(message.contains("uses `a` and writes `b` to the same memory"), "{message}");
     for (at, home) in [(1, "a"), (3, "q"), (3, "nothing"), (3, "c"), (2, "a")] {
         let mut wrong = all();
         wrong.buffers[at].within = Some(home.to_string());
         let message = wrong.check().unwrap_err();
-        assert!(
-            message.contains("cannot live in the memory of"),
-            "{home}: {message}"
-        );
+        assert!(message.contains("cannot live in the memory of"), "{home}: {message}");
     }
     // Read once more, behind the launch that writes its memory anew.
     let mut wrong = all();
     wrong.launches[3].inputs.push(("a".to_string(), [0; 3]));
     let message = wrong.check().unwrap_err();
-    assert!(
-        message.contains("reads `a` before it is written"),
-        "{message}"
-    );
+    assert!(message.contains("reads `a` before it is written"), "{message}");
 }
 
 /// The second substep reads the previous value of the field in the array that it writes.
@@ -108,10 +96,7 @@ fn previous_values_are_in_the_array_for_new_ones() {
     let others = [
         TWO.replace("fn q_2 =", "fn r_2 = q_previous\nfn q_2 =") + "\nsubstep { q = r_2 }",
         TWO.replace("q_previous_1 = q\n", "q_previous_1 = rate\n"),
-        TWO.replace(
-            "substep { q = q_2 }",
-            "substep { q = q_1 }\nsubstep { q = q_2 }",
-        ),
+        TWO.replace("substep { q = q_2 }", "substep { q = q_1 }\nsubstep { q = q_2 }"),
     ];
     for other in others.iter().map(|text| two(text)) {
         other.check().unwrap();
@@ -137,13 +122,8 @@ fn a_check_finds_previous_values_that_are_gone() {
     refused(
         &|plan| {
             plan.launches.push(plan.launches[1].clone());
-            plan.steps.insert(
-                plan.steps.len() - 1,
-                Step::Launch {
-                    launch: 2,
-                    region: Region::Whole,
-                },
-            );
+            plan.steps
+                .insert(plan.steps.len() - 1, Step::Launch { launch: 2, region: Region::Whole });
         },
         "reads `q_previous` before it is written",
     );
@@ -157,11 +137,7 @@ fn a_check_finds_previous_values_that_are_gone() {
         "uses `q_previous` and writes `q_new` to the same memory",
     );
     refused(
-        &|plan| {
-            plan.launches[1]
-                .outputs
-                .push(("q_previous".into(), "q_2".into()))
-        },
+        &|plan| plan.launches[1].outputs.push(("q_previous".into(), "q_2".into())),
         "uses `q_previous` and writes `q_new` to the same memory",
     );
     for home in ["q", "q_previous", "nothing"] {
@@ -177,11 +153,7 @@ fn what_is_needed_in_its_own_cell_only_comes_from_the_same_kernel() {
     let plan = planned("place d global exchange place e global exchange", 2);
     let first = &plan.launches[0];
     assert_eq!(first.outputs.len(), 2);
-    assert!(
-        first.inputs.iter().all(|(name, _)| name == "q"),
-        "{:?}",
-        first.inputs
-    );
+    assert!(first.inputs.iter().all(|(name, _)| name == "q"), "{:?}", first.inputs);
     // The last kernel reads the sum in its own cell: no ghost cells are filled for it.
     assert_eq!(plan.buffer("e").unwrap().halo, [0; 3]);
     assert!(!text::print(&plan).contains("fill [0, 0, 0]"));
@@ -247,19 +219,11 @@ fn a_check_finds_each_step_that_is_missing_or_in_the_wrong_place() {
         let is_legal =
             (is_interior(one) && is_exchange(next)) || (is_exchange(one) && is_interior(next));
         let is_legal = is_legal || at == 0;
-        assert!(
-            wrong.check().is_err() || is_legal,
-            "{:?} too late",
-            good.steps[at]
-        );
+        assert!(wrong.check().is_err() || is_legal, "{:?} too late", good.steps[at]);
         let mut wrong = good.clone();
         wrong.steps.insert(at, good.steps[at].clone());
         let is_idle = matches!(good.steps[at], Step::Fill { .. });
-        assert!(
-            wrong.check().is_err() || is_idle,
-            "twice {:?}",
-            good.steps[at]
-        );
+        assert!(wrong.check().is_err() || is_idle, "twice {:?}", good.steps[at]);
     }
     let messages = |change: &dyn Fn(&mut Vec<Step>)| {
         let mut wrong = good.clone();
@@ -267,10 +231,7 @@ fn a_check_finds_each_step_that_is_missing_or_in_the_wrong_place() {
         wrong.check().unwrap_err()
     };
     let early = messages(&|steps| steps.swap(4, 5));
-    assert_eq!(
-        early,
-        "`q` is read by `Chain_1_1` while its ghost cells are on their way"
-    );
+    assert_eq!(early, "`q` is read by `Chain_1_1` while its ghost cells are on their way");
     let partial = messages(&|steps| drop(steps.remove(5)));
     assert_eq!(partial, "`a` is filled before it is written");
     let late = messages(&|steps| drop(steps.remove(0)));
@@ -282,22 +243,13 @@ fn an_adaptive_step_reduces_accepts_and_then_begins() {
     let names = || vec!["advective".to_string(), "diffusive".to_string()];
     let plan = all().adaptive(names(), true).unwrap();
     let printed = text::print(&plan);
-    assert!(
-        printed.contains("reduce advective, diffusive\naccept\nuniforms\nfill"),
-        "{printed}"
-    );
+    assert!(printed.contains("reduce advective, diffusive\naccept\nuniforms\nfill"), "{printed}");
     assert_eq!(text::parse(&printed).unwrap(), plan);
     assert!(!text::print(&all().adaptive(names(), false).unwrap()).contains("accept"));
     for (refused, message) in [
         (all().adaptive(Vec::new(), true), "no quantity is reduced"),
-        (
-            all().adaptive(vec!["a".into(), "a".into()], true),
-            "`a` is reduced twice",
-        ),
-        (
-            plan.adaptive(names(), true),
-            "quantities are reduced once, before the uniforms",
-        ),
+        (all().adaptive(vec!["a".into(), "a".into()], true), "`a` is reduced twice"),
+        (plan.adaptive(names(), true), "quantities are reduced once, before the uniforms"),
     ] {
         assert_eq!(refused.unwrap_err(), message);
     }

@@ -20,11 +20,8 @@ const ROLES: &[(BufferRole, &str)] = &[
 
 const PHASES: &[(Phase, &str)] = &[(Phase::Post, "post"), (Phase::Wait, "wait")];
 
-const REGIONS: &[(Region, &str)] = &[
-    (Region::Whole, ""),
-    (Region::Interior, " interior"),
-    (Region::Rim, " rim"),
-];
+const REGIONS: &[(Region, &str)] =
+    &[(Region::Whole, ""), (Region::Interior, " interior"), (Region::Rim, " rim")];
 
 /// Returns the word of a value in a table.
 fn word<T: PartialEq>(words: &[(T, &'static str)], of: T) -> &'static str {
@@ -84,11 +81,7 @@ pub fn print(plan: &Plan) -> String {
             Step::Fill { buffers, depth } => {
                 writeln!(out, "fill {} {}", triple(*depth), buffers.join(", "))
             }
-            Step::Exchange {
-                phase,
-                buffers,
-                depth,
-            } => {
+            Step::Exchange { phase, buffers, depth } => {
                 let (depth, buffers) = (triple(*depth), buffers.join(", "));
                 writeln!(out, "{} {depth} {buffers}", word(PHASES, *phase))
             }
@@ -136,10 +129,7 @@ pub fn parse(text: &str) -> Result<Plan, TextError> {
             "launch" => plan.launches.push(parse_launch(&mut lexer)?),
             "fill" => {
                 let depth = parse_triple(&mut lexer)?;
-                plan.steps.push(Step::Fill {
-                    buffers: names(&mut lexer)?,
-                    depth,
-                });
+                plan.steps.push(Step::Fill { buffers: names(&mut lexer)?, depth });
             }
             "run" => {
                 let name = lexer.name()?;
@@ -150,33 +140,18 @@ pub fn parse(text: &str) -> Result<Plan, TextError> {
                     "" => false,
                     word => lexer.eat_name(word),
                 };
-                let region = REGIONS
-                    .iter()
-                    .find(part)
-                    .map_or(Region::Whole, |(region, _)| *region);
+                let region = REGIONS.iter().find(part).map_or(Region::Whole, |(region, _)| *region);
                 plan.steps.push(Step::Launch { launch: at, region });
             }
             "post" | "wait" => {
-                let phase = if word == "post" {
-                    Phase::Post
-                } else {
-                    Phase::Wait
-                };
+                let phase = if word == "post" { Phase::Post } else { Phase::Wait };
                 let depth = parse_triple(&mut lexer)?;
-                plan.steps.push(Step::Exchange {
-                    phase,
-                    buffers: names(&mut lexer)?,
-                    depth,
-                });
+                plan.steps.push(Step::Exchange { phase, buffers: names(&mut lexer)?, depth });
             }
-            "reduce" => plan.steps.push(Step::Reduce {
-                quantities: names(&mut lexer)?,
-            }),
+            "reduce" => plan.steps.push(Step::Reduce { quantities: names(&mut lexer)? }),
             "accept" => plan.steps.push(Step::Accept),
             "uniforms" => plan.steps.push(Step::Uniforms),
-            "swap" => plan.steps.push(Step::Swap {
-                fields: names(&mut lexer)?,
-            }),
+            "swap" => plan.steps.push(Step::Swap { fields: names(&mut lexer)? }),
             _ => {
                 return lexer.error(format!(
                     "expected steps, layout, buffer, launch, reduce, accept, uniforms, fill, post, wait, run or swap, found `{word}`"
@@ -215,12 +190,7 @@ fn parse_buffer(lexer: &mut Lexer) -> Result<Buffer, TextError> {
         true => Some(lexer.name()?),
         false => None,
     };
-    Ok(Buffer {
-        name,
-        role: *role,
-        halo,
-        within,
-    })
+    Ok(Buffer { name, role: *role, halo, within })
 }
 
 fn parse_launch(lexer: &mut Lexer) -> Result<Launch, TextError> {
@@ -270,9 +240,8 @@ fn parse_launch(lexer: &mut Lexer) -> Result<Launch, TextError> {
                 });
             }
             _ => {
-                return lexer.error(format!(
-                    "expected wrap, read, place, write or kernel, found `{word}`"
-                ));
+                return lexer
+                    .error(format!("expected wrap, read, place, write or kernel, found `{word}`"));
             }
         }
     }

@@ -45,13 +45,8 @@ impl Strategy {
         if self.layouts.contains(&layout) {
             return Ok(());
         }
-        let own = self
-            .layouts
-            .iter()
-            .map(|own| format!("`layout {}`", own.word()));
-        let others = strategies::ALL
-            .iter()
-            .filter(|s| s.layouts.contains(&layout));
+        let own = self.layouts.iter().map(|own| format!("`layout {}`", own.word()));
+        let others = strategies::ALL.iter().filter(|s| s.layouts.contains(&layout));
         let others = others.map(|s| format!("`kernel {}`", s.name));
         Err(Refusal {
             blame: Blame::Layout,

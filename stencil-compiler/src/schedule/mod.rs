@@ -89,14 +89,8 @@ pub struct Blocking {
 impl Blocking {
     /// A strategy with some parameters set.
     pub fn new(strategy: &str, params: &[(&str, u32)]) -> Self {
-        let params = params
-            .iter()
-            .map(|(name, value)| ((*name).to_string(), *value))
-            .collect();
-        Blocking {
-            strategy: strategy.to_string(),
-            params,
-        }
+        let params = params.iter().map(|(name, value)| ((*name).to_string(), *value)).collect();
+        Blocking { strategy: strategy.to_string(), params }
     }
 }
 
@@ -122,10 +116,7 @@ impl Schedule {
             1 => Ok(Cow::Borrowed(algorithm)),
             group => match algorithm.fused(group) {
                 Ok(fused) => Ok(Cow::Owned(fused)),
-                Err(message) => Err(Refusal {
-                    blame: Blame::Nothing,
-                    message,
-                }),
+                Err(message) => Err(Refusal { blame: Blame::Nothing, message }),
             },
         }
     }
@@ -136,10 +127,7 @@ impl Schedule {
         if self.fuse == 1 {
             return self.clone();
         }
-        let mut schedule = Schedule {
-            fuse: 1,
-            ..self.clone()
-        };
+        let mut schedule = Schedule { fuse: 1, ..self.clone() };
         let updates = algorithm.substeps.iter().flat_map(|s| &s.updates);
         let updates: BTreeSet<FnId> = updates.map(|(_, id)| *id).collect();
         schedule.placements.retain(|name, _| {
@@ -166,10 +154,7 @@ impl Schedule {
 
     /// A schedule of placements alone, without kernels.
     pub fn placing(placements: BTreeMap<String, Placement>) -> Self {
-        Schedule {
-            placements,
-            ..Schedule::default()
-        }
+        Schedule { placements, ..Schedule::default() }
     }
 
     /// Places a grid function; one that is not stored has no pass.
@@ -185,10 +170,7 @@ impl Schedule {
 
     /// The placement of a grid function.
     pub fn placement(&self, name: &str) -> Placement {
-        self.placements
-            .get(name)
-            .copied()
-            .unwrap_or(Placement::Inline)
+        self.placements.get(name).copied().unwrap_or(Placement::Inline)
     }
 
     /// Kernels of stored functions of its [problem](Self::problem) that are passes, too.
@@ -206,11 +188,7 @@ impl Schedule {
     pub fn resize_sharing(&mut self, problem: &Algorithm, shared: usize) -> usize {
         let passes = self.more_passes() + 1;
         let stages = kernel_count(problem, self) - passes;
-        let least = if passes > 1 {
-            stages.max(passes)
-        } else {
-            stages + 1
-        };
+        let least = if passes > 1 { stages.max(passes) } else { stages + 1 };
         let wanted = (stages + passes).saturating_sub(shared).max(least);
         let kernels = &mut self.kernels;
         if let Some(first) = kernels.first().cloned() {

@@ -14,10 +14,8 @@ use crate::algorithm::{Algorithm, Def, FnId, Role, StateId};
 /// # Errors
 /// Names the component or the pass.
 pub(crate) fn check(algorithm: &Algorithm, schedule: &Schedule) -> Result<(), Refusal> {
-    let fields: BTreeSet<&str> = algorithm
-        .states_of(Role::Field)
-        .map(|(_, state)| state.name.as_str())
-        .collect();
+    let fields: BTreeSet<&str> =
+        algorithm.states_of(Role::Field).map(|(_, state)| state.name.as_str()).collect();
     for name in schedule.passes.keys() {
         if !fields.contains(name.as_str()) && !schedule.stores(name) {
             let known: Vec<&str> = fields.iter().copied().collect();
@@ -78,9 +76,7 @@ pub(crate) fn of_updates(
 /// The grid function that is the old value of a state.
 fn reading(algorithm: &Algorithm, state: StateId) -> Option<FnId> {
     let is = |def: &Def| matches!(def, Def::State(of) if *of == state);
-    algorithm
-        .ids()
-        .find_map(|(id, function)| is(&function.def).then_some(id))
+    algorithm.ids().find_map(|(id, function)| is(&function.def).then_some(id))
 }
 
 /// Refuses passes of which one reads an accumulator that another one renews.
@@ -95,10 +91,8 @@ fn apart(
         return Ok(());
     }
     let none = BTreeSet::new();
-    let read: Vec<BTreeSet<FnId>> = updates
-        .iter()
-        .map(|(_, id)| needed(algorithm, &[*id], &none))
-        .collect();
+    let read: Vec<BTreeSet<FnId>> =
+        updates.iter().map(|(_, id)| needed(algorithm, &[*id], &none)).collect();
     for ((state, _), own) in updates.iter().zip(&of) {
         let state = algorithm.state(*state);
         if state.role != Role::Accumulator {

@@ -33,27 +33,18 @@ pub enum Blame {
 impl Refusal {
     /// The placement of this grid function is to blame.
     pub fn placement(name: &str, message: String) -> Self {
-        Refusal {
-            blame: Blame::Placement(name.to_string()),
-            message,
-        }
+        Refusal { blame: Blame::Placement(name.to_string()), message }
     }
 
     /// These parameters of the blocking are to blame.
     pub fn params(names: &[&str], message: String) -> Self {
-        Refusal {
-            blame: Blame::Params(names.iter().map(ToString::to_string).collect()),
-            message,
-        }
+        Refusal { blame: Blame::Params(names.iter().map(ToString::to_string).collect()), message }
     }
 }
 
 impl From<String> for Refusal {
     fn from(message: String) -> Self {
-        Refusal {
-            blame: Blame::Nothing,
-            message,
-        }
+        Refusal { blame: Blame::Nothing, message }
     }
 }
 

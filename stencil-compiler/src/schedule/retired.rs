@@ -23,15 +23,9 @@ mod tests {
     #[test]
     fn retired_words_are_answered_with_the_way_out() {
         for (line, message) in [
-            (
-                "coefficients literal",
-                "kernels receive all coefficients as arguments",
-            ),
+            ("coefficients literal", "kernels receive all coefficients as arguments"),
             ("kernel march trim=1", "`trim` is called `prologue`"),
-            (
-                "kernel march refill=1",
-                "`refill` is called `prefetch_point`",
-            ),
+            ("kernel march refill=1", "`refill` is called `prefetch_point`"),
         ] {
             let found = parse(&format!("schedule {line} kernel direct")).unwrap_err();
             assert!(found.message.contains(message), "{}", found.message);

@@ -48,10 +48,7 @@ pub fn print(schedule: &Schedule) -> String {
 
 /// Prints a blocking on one line.
 pub fn print_blocking(blocking: &Blocking) -> String {
-    let params = blocking
-        .params
-        .iter()
-        .map(|(name, value)| format!(" {name}={value}"));
+    let params = blocking.params.iter().map(|(name, value)| format!(" {name}={value}"));
     params.fold(blocking.strategy.clone(), |line, param| line + &param)
 }
 
@@ -79,11 +76,7 @@ pub fn parse(text: &str) -> Result<Schedule, TextError> {
         } else if lexer.eat_name("place") {
             let name = lexer.name()?;
             let placement = parse_placement(&mut lexer)?;
-            if schedule
-                .placements
-                .insert(name.clone(), placement)
-                .is_some()
-            {
+            if schedule.placements.insert(name.clone(), placement).is_some() {
                 return lexer.error(format!("`{name}` is placed twice"));
             }
         } else if lexer.eat_name("pass") {
@@ -115,10 +108,8 @@ pub fn parse(text: &str) -> Result<Schedule, TextError> {
 pub(crate) fn parse_layout(lexer: &mut Lexer) -> Result<Layout, TextError> {
     let word = lexer.name()?;
     let words = Layout::ALL.map(Layout::word).join(", ");
-    Layout::find(&word).map_or_else(
-        || lexer.error(format!("no layout `{word}`; there are {words}")),
-        Ok,
-    )
+    Layout::find(&word)
+        .map_or_else(|| lexer.error(format!("no layout `{word}`; there are {words}")), Ok)
 }
 
 pub(crate) fn parse_placement(lexer: &mut Lexer) -> Result<Placement, TextError> {

@@ -35,10 +35,8 @@ pub fn advised(
     schedule: &Schedule,
     target: &Target,
 ) -> Result<Compiled, ScheduleError> {
-    let with_help = |error| ScheduleError {
-        help: advice(algorithm, schedule, target, &error),
-        ..error
-    };
+    let with_help =
+        |error| ScheduleError { help: advice(algorithm, schedule, target, &error), ..error };
     compile(algorithm, schedule, target).map_err(with_help)
 }
 
@@ -53,13 +51,7 @@ fn advice(
     let Ok(problem) = schedule.problem(algorithm) else {
         return Vec::new();
     };
-    let mut search = Search {
-        algorithm,
-        problem: &problem,
-        schedule,
-        target,
-        left: MOST_TRIES,
-    };
+    let mut search = Search { algorithm, problem: &problem, schedule, target, left: MOST_TRIES };
     let kernel = error.kernel.unwrap_or(0);
     match &error.blame {
         Blame::Name(name) => search.names(name),
@@ -149,9 +141,7 @@ impl Search<'_> {
     fn count(&mut self, kernels: usize) -> Vec<String> {
         let mut changed = self.schedule.clone();
         if changed.kernels.is_empty() {
-            changed
-                .kernels
-                .push(Blocking::new(strategies::direct::STRATEGY.name, &[]));
+            changed.kernels.push(Blocking::new(strategies::direct::STRATEGY.name, &[]));
         }
         changed.resize(self.problem);
         if !self.is_legal(&changed) {
@@ -220,10 +210,7 @@ impl Search<'_> {
         if !help.is_empty() {
             return help;
         }
-        let blamed = strategy
-            .params
-            .iter()
-            .filter(|p| names.iter().any(|n| n == p.name));
+        let blamed = strategy.params.iter().filter(|p| names.iter().any(|n| n == p.name));
         let together = self.blockings(kernel, &blocking, blamed, MOST_LISTED);
         match together.is_empty() {
             true => self.strategies(kernel),
@@ -248,10 +235,7 @@ impl Search<'_> {
         }
         match self.is_legal(&self.with(kernel, &changed)) {
             true => list(kernel, &[print_blocking(&changed)]),
-            false => near
-                .map(|near| format!("did you mean `{near}`?"))
-                .into_iter()
-                .collect(),
+            false => near.map(|near| format!("did you mean `{near}`?")).into_iter().collect(),
         }
     }
 
@@ -280,12 +264,7 @@ impl Search<'_> {
         let params: Vec<(&str, Vec<u32>)> = params
             .into_iter()
             .map(|param| {
-                (
-                    param.name,
-                    values(param, self.algorithm.dimension)
-                        .into_iter()
-                        .collect(),
-                )
+                (param.name, values(param, self.algorithm.dimension).into_iter().collect())
             })
             .collect();
         let number: usize = params.iter().map(|(_, values)| values.len()).product();

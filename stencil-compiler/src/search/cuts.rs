@@ -102,10 +102,7 @@ impl<'a> Step<'a> {
         for (at, state) in components.iter().enumerate() {
             let is_old = |def: &Def| matches!(def, Def::State(of) if of == state);
             let (old, _) = algorithm.ids().find(|(_, f)| is_old(&f.def))?;
-            let own = updates
-                .iter()
-                .zip(&groups)
-                .filter(|(_, group)| **group == at);
+            let own = updates.iter().zip(&groups).filter(|(_, group)| **group == at);
             fields.push((*state, old, own.map(|((_, id), _)| *id).collect()));
         }
         let roots: Vec<FnId> = updates.iter().map(|(_, id)| *id).collect();
@@ -115,12 +112,7 @@ impl<'a> Step<'a> {
         };
         let each = bounds_of_each(algorithm, &roots).into_iter();
         let beside = each.map(elsewhere).collect();
-        Some(Step {
-            algorithm,
-            fields,
-            beside,
-            of_accumulators: algorithm.made_of_accumulators(),
-        })
+        Some(Step { algorithm, fields, beside, of_accumulators: algorithm.made_of_accumulators() })
     }
 
     /// The cut that parts some fields from the others, and how good it is: less is better.
@@ -153,13 +145,8 @@ impl<'a> Step<'a> {
             return None;
         }
         let name = |id: &FnId| self.algorithm.function(*id).name.clone();
-        let placed = stored
-            .iter()
-            .map(|id| (name(id), Placement::Global(Halo::Exchange)));
-        let later = self
-            .fields
-            .iter()
-            .filter(|f| is_closed && !inside.contains(&f.1));
+        let placed = stored.iter().map(|id| (name(id), Placement::Global(Halo::Exchange)));
+        let later = self.fields.iter().filter(|f| is_closed && !inside.contains(&f.1));
         let later = later.map(|(state, ..)| (self.algorithm.state(*state).name.clone(), 1));
         let early = needed(self.algorithm, &first, &none);
         let cut = Cut {
@@ -229,15 +216,8 @@ mod tests {
         assert_eq!(cut.passes, BTreeMap::from([("q".to_string(), 1)]));
         let stored: Vec<&String> = cut.placements.keys().collect();
         assert_eq!(stored.len(), 1, "{stored:?}");
-        let reads = bounds(
-            &algorithm,
-            &[algorithm.find(stored[0]).unwrap()],
-            &BTreeSet::new(),
-        );
-        let names: Vec<&str> = reads
-            .keys()
-            .map(|id| &algorithm.function(*id).name[..])
-            .collect();
+        let reads = bounds(&algorithm, &[algorithm.find(stored[0]).unwrap()], &BTreeSet::new());
+        let names: Vec<&str> = reads.keys().map(|id| &algorithm.function(*id).name[..]).collect();
         assert!(names.contains(&"w"), "{names:?}");
     }
 

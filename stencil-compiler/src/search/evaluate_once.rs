@@ -166,11 +166,7 @@ impl<'a> Uses<'a> {
         let may_be_kept: BTreeSet<FnId> = may_be_kept.map(|(id, _)| *id).collect();
         let lowest = self.lowest_repeated(&inside).into_iter();
         let lowest = lowest.filter(|id| !self.is_open(*id, &may_be_kept));
-        let cut = Cut {
-            uses: self,
-            may_be_kept: &may_be_kept,
-            repeated: lowest.collect(),
-        };
+        let cut = Cut { uses: self, may_be_kept: &may_be_kept, repeated: lowest.collect() };
         let cut = cut.least();
         let mut kept = Placements::new();
         for group in groups(cut, &inside) {
@@ -210,9 +206,8 @@ fn groups(functions: BTreeSet<FnId>, inside: &BTreeMap<FnId, Inside>) -> Vec<BTr
     for id in functions {
         let costly: BTreeSet<FnId> = inside[&id].keys().copied().collect();
         let mut group = (BTreeSet::from([id]), costly);
-        let (with, others) = groups
-            .into_iter()
-            .partition(|(_, costly)| !costly.is_disjoint(&group.1));
+        let (with, others) =
+            groups.into_iter().partition(|(_, costly)| !costly.is_disjoint(&group.1));
         groups = others;
         let with: Vec<_> = with;
         for (ids, costly) in with {
@@ -300,9 +295,7 @@ impl Cut<'_> {
             End::Reading(id) => {
                 let accesses = self.uses.algorithm.function(id).def.accesses();
                 let read = accesses.iter().map(|access| access.of);
-                let read = read
-                    .filter(|of| !self.uses.roots.contains(of))
-                    .map(End::Read);
+                let read = read.filter(|of| !self.uses.roots.contains(of)).map(End::Read);
                 let back = (paths(End::Read(id), end) > 0).then_some(End::Read(id));
                 read.chain(back).collect()
             }
@@ -341,15 +334,9 @@ mod tests {
         let shared = of(&aligned, Placement::Shared);
         let of_x = ["q_x_lower", "q_x_upper", "r_x_lower", "r_x_upper"];
         let of_y = ["q_y_lower", "q_y_upper", "r_y_lower", "r_y_upper"];
-        assert_eq!(
-            shared,
-            [&of_x[..2], &of_y[..2], &of_x[2..], &of_y[2..]].concat()
-        );
+        assert_eq!(shared, [&of_x[..2], &of_y[..2], &of_x[2..], &of_y[2..]].concat());
         let in_column = of(&aligned, Placement::Register);
-        assert_eq!(
-            in_column,
-            ["q_z_lower", "q_z_upper", "r_z_lower", "r_z_upper"]
-        );
+        assert_eq!(in_column, ["q_z_lower", "q_z_upper", "r_z_lower", "r_z_upper"]);
     }
 
     #[test]
@@ -362,18 +349,10 @@ mod tests {
         let algorithm = discretize(&parse::parse_str(&source).unwrap()).unwrap();
         let aligned = evaluate_once(&algorithm, &Placements::new());
         for kept in ["q_x_lower", "q_x_upper", "q_x_flux", "r_x_flux"] {
-            assert_eq!(
-                aligned.get(kept),
-                Some(&Placement::Shared),
-                "{kept}: {aligned:?}"
-            );
+            assert_eq!(aligned.get(kept), Some(&Placement::Shared), "{kept}: {aligned:?}");
         }
         for kept in ["q_z_lower", "q_z_flux"] {
-            assert_eq!(
-                aligned.get(kept),
-                Some(&Placement::Register),
-                "{kept}: {aligned:?}"
-            );
+            assert_eq!(aligned.get(kept), Some(&Placement::Register), "{kept}: {aligned:?}");
         }
     }
 
@@ -398,9 +377,6 @@ mod tests {
         let source = "system Flow in 2d { field q: scalar; ddt(q) = lap(q); }
             scheme s for Flow { space: central<order = 2>; time: euler; }";
         let algorithm = discretize(&parse::parse_str(source).unwrap()).unwrap();
-        assert_eq!(
-            evaluate_once(&algorithm, &Placements::new()),
-            Placements::new()
-        );
+        assert_eq!(evaluate_once(&algorithm, &Placements::new()), Placements::new());
     }
 }

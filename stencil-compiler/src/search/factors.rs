@@ -89,10 +89,8 @@ mod tests {
             substep { q = q_1 }";
         let algorithm = text::parse(source).unwrap_or_else(|e| panic!("{e}"));
         let names = factors(&algorithm);
-        let names: Vec<&str> = names
-            .into_iter()
-            .map(|id| algorithm.function(id).name.as_str())
-            .collect();
+        let names: Vec<&str> =
+            names.into_iter().map(|id| algorithm.function(id).name.as_str()).collect();
         assert_eq!(names, ["q", "inner", "outer", "under"]);
     }
 }

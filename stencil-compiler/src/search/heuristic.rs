@@ -42,10 +42,8 @@ pub fn recomputing(algorithm: &Algorithm) -> Schedule {
 }
 
 fn over_rows(algorithm: &Algorithm, placements: BTreeMap<String, Placement>) -> Schedule {
-    Schedule::placing(placements).blocked(
-        algorithm,
-        Blocking::new(strategies::rows::STRATEGY.name, &[]),
-    )
+    Schedule::placing(placements)
+        .blocked(algorithm, Blocking::new(strategies::rows::STRATEGY.name, &[]))
 }
 
 /// The schedule of a GPU: a march that carries what it can; one that carries less of it behind, or gathers all, if
@@ -107,10 +105,7 @@ pub(super) fn fused_march(algorithm: &Algorithm, fuse: usize, on: On) -> Option<
     let base = Schedule::placing(placements);
     let kernels = kernel_count(&problem, &base);
     let one_by_one = |schedule: &Schedule| {
-        let fused = Schedule {
-            fuse,
-            ..schedule.clone()
-        };
+        let fused = Schedule { fuse, ..schedule.clone() };
         costs(algorithm, &fused.unfused(algorithm), on).is_some()
     };
     let mut tiles = tiles(&problem, &base, kernels, on);
@@ -170,9 +165,7 @@ pub fn one_by_one(algorithm: &Algorithm, on: impl Into<On>) -> Schedule {
     });
     let boxes = boxes(algorithm, stored.clone(), on);
     let placed = [stored.clone(), carried(carry)];
-    let split = placed
-        .iter()
-        .flat_map(|placed| in_parts(algorithm, placed, on));
+    let split = placed.iter().flat_map(|placed| in_parts(algorithm, placed, on));
     let all = cut.flatten().chain([boxes]).chain(split);
     fastest(algorithm, all, on).unwrap_or_else(|| direct(algorithm, stored, on))
 }
@@ -207,10 +200,7 @@ fn in_parts(
 ) -> impl Iterator<Item = Schedule> {
     WAYS.into_iter().filter_map(move |parts| {
         let passes = passes::of_stored(algorithm, placements, parts)?;
-        let base = Schedule {
-            passes,
-            ..Schedule::placing(placements.clone())
-        };
+        let base = Schedule { passes, ..Schedule::placing(placements.clone()) };
         let kernels = kernel_count(algorithm, &base);
         Some(tiled(algorithm, &base, kernels, on)?.0)
     })
@@ -258,12 +248,7 @@ pub fn fused(problem: &Algorithm) -> BTreeMap<String, Placement> {
 /// Grid functions that would be recomputed too often: the last of them first, since storing it leaves its operands with
 /// fewer uses. `halo` is the way in which their ghost cells are filled.
 pub fn stored(algorithm: &Algorithm, halo: Halo) -> BTreeMap<String, Placement> {
-    kept(
-        algorithm,
-        WORTH_STORING,
-        Placement::Global(halo),
-        everywhere,
-    )
+    kept(algorithm, WORTH_STORING, Placement::Global(halo), everywhere)
 }
 
 /// Each place is one of its own.
@@ -340,11 +325,8 @@ fn recomputations(
     storing: Kernel,
     mut store: impl FnMut(FnId, u32) -> bool,
 ) {
-    let roots: BTreeSet<FnId> = algorithm
-        .substeps
-        .iter()
-        .flat_map(|s| s.updates.iter().map(|(_, id)| *id))
-        .collect();
+    let roots: BTreeSet<FnId> =
+        algorithm.substeps.iter().flat_map(|s| s.updates.iter().map(|(_, id)| *id)).collect();
     let of_accumulators = algorithm.made_of_accumulators();
     // The places around a cell at which the last kernel, or one that stores, evaluates each function for it. All
     // readers of a function come after it.
@@ -373,10 +355,7 @@ fn recomputations(
 
 /// Operations to compute a grid function from the fields.
 fn whole_cost(algorithm: &Algorithm, root: FnId) -> u32 {
-    needed(algorithm, &[root], &BTreeSet::new())
-        .into_iter()
-        .map(|id| algorithm.cost(id))
-        .sum()
+    needed(algorithm, &[root], &BTreeSet::new()).into_iter().map(|id| algorithm.cost(id)).sum()
 }
 
 /// The same, but kept in shared memory while a march passes.
@@ -393,15 +372,8 @@ fn below_shared(algorithm: &Algorithm, placements: &BTreeMap<String, Placement>)
     };
     let shared = of(|p| *p == Placement::Shared);
     let roots: Vec<FnId> = shared.iter().copied().collect();
-    let inside = needed(
-        algorithm,
-        &roots,
-        &of(|p| matches!(p, Placement::Global(_))),
-    );
-    inside
-        .into_iter()
-        .filter(|id| !shared.contains(id))
-        .collect()
+    let inside = needed(algorithm, &roots, &of(|p| matches!(p, Placement::Global(_))));
+    inside.into_iter().filter(|id| !shared.contains(id)).collect()
 }
 
 /// Carries every sum that reads several planes, and keeps the functions that are added to one in registers.
@@ -413,9 +385,7 @@ pub fn carry(algorithm: &Algorithm, placements: &mut BTreeMap<String, Placement>
 /// so that these need not wait.
 pub fn carry_ahead(algorithm: &Algorithm, placements: &mut BTreeMap<String, Placement>) {
     let shared = placements.iter().filter(|(_, p)| **p == Placement::Shared);
-    let shared = shared
-        .filter_map(|(name, _)| algorithm.find(name))
-        .collect();
+    let shared = shared.filter_map(|(name, _)| algorithm.find(name)).collect();
     ride(algorithm, placements, &factors(algorithm), shared);
 }
 
@@ -442,11 +412,7 @@ fn ride(
         {
             let is_bound = |of: &FnId| late.contains(of) || bound.contains(of);
             let is_ahead = ahead.contains(&id) && !accesses.iter().any(|a| is_bound(&a.of));
-            let carry = if is_ahead {
-                Carry::Ahead
-            } else {
-                Carry::Behind
-            };
+            let carry = if is_ahead { Carry::Ahead } else { Carry::Behind };
             placements.insert(function.name.clone(), Placement::Carried(carry));
             match carry {
                 Carry::Ahead => bound.insert(id),

@@ -54,11 +54,7 @@ fn lightened(algorithm: &Algorithm, stored: &Placements) -> [Placements; 4] {
     let last: BTreeSet<FnId> = kernels.last().into_iter().flatten().copied().collect();
     let updates = algorithm.substeps.iter().flat_map(|s| s.updates.iter());
     let updates: Vec<FnId> = updates.map(|(_, id)| *id).collect();
-    let read = footprint(
-        algorithm,
-        &updates,
-        &kernels.into_iter().flatten().collect(),
-    );
+    let read = footprint(algorithm, &updates, &kernels.into_iter().flatten().collect());
     let along = |at: &Offset| in_own_column(algorithm, *at);
     let in_column = |id: &FnId| {
         let points = read.get(id).into_iter().flatten();
@@ -69,16 +65,10 @@ fn lightened(algorithm: &Algorithm, stored: &Placements) -> [Placements; 4] {
             let id = algorithm.find(name);
             id.is_none_or(|id| !(last.contains(&id) && dropped(&id)))
         });
-        kept.map(|(name, placement)| (name.clone(), *placement))
-            .collect()
+        kept.map(|(name, placement)| (name.clone(), *placement)).collect()
     };
     let nothing = Placements::new();
-    [
-        stored.clone(),
-        without(&in_column),
-        without(&|_| true),
-        nothing,
-    ]
+    [stored.clone(), without(&in_column), without(&|_| true), nothing]
 }
 
 /// The start of a search: each of the [`placements`], all fields in one pass or in two or three, the stored functions
@@ -151,11 +141,7 @@ type Passes = BTreeMap<String, u32>;
 /// Ways to place, each with ways to split the fields or the stored functions, and the number of kernels that result.
 fn ways(algorithm: &Algorithm) -> Vec<Way> {
     let split = PARTS.map(|parts| passes::balanced(algorithm, parts));
-    let split: Vec<Passes> = [Some(Passes::new())]
-        .into_iter()
-        .chain(split)
-        .flatten()
-        .collect();
+    let split: Vec<Passes> = [Some(Passes::new())].into_iter().chain(split).flatten().collect();
     let mut all = Vec::new();
     for placements in placements(algorithm) {
         let mut parted = WAYS.map(|parts| passes::of_stored(algorithm, &placements, parts));
@@ -163,10 +149,7 @@ fn ways(algorithm: &Algorithm) -> Vec<Way> {
             parted[2] = None;
         }
         for passes in split.iter().cloned().chain(parted.into_iter().flatten()) {
-            let schedule = Schedule {
-                passes,
-                ..Schedule::placing(placements.clone())
-            };
+            let schedule = Schedule { passes, ..Schedule::placing(placements.clone()) };
             let kernels = kernel_count(algorithm, &schedule);
             all.push((schedule.placements, schedule.passes, kernels));
         }
@@ -177,11 +160,7 @@ fn ways(algorithm: &Algorithm) -> Vec<Way> {
         let later = cut.only_later(&carried);
         let mut placed = vec![cut.placements.clone(), later, carried, ahead];
         placed.dedup();
-        all.extend(
-            placed
-                .into_iter()
-                .map(|placements| (placements, cut.passes.clone(), 2)),
-        );
+        all.extend(placed.into_iter().map(|placements| (placements, cut.passes.clone(), 2)));
     }
     all
 }
@@ -208,9 +187,7 @@ fn combinations(
         };
         let each = |blocking: Blocking| {
             let values = param.values(dimension).iter();
-            values
-                .map(move |value| with(&blocking, *value))
-                .collect::<Vec<_>>()
+            values.map(move |value| with(&blocking, *value)).collect::<Vec<_>>()
         };
         all = all.into_iter().flat_map(each).collect();
     }
@@ -278,11 +255,7 @@ fn blockings_beside(dimension: usize, schedule: &Schedule) -> Vec<(usize, &'stat
 
 /// The schedule with a function recomputed, shared or stored, as it is not.
 fn otherwise_placed(problem: &Algorithm, schedule: &Schedule, name: &str) -> Vec<Schedule> {
-    let choices = [
-        Placement::Inline,
-        Placement::Shared,
-        Placement::Global(Halo::Exchange),
-    ];
+    let choices = [Placement::Inline, Placement::Shared, Placement::Global(Halo::Exchange)];
     let now = schedule.placement(name);
     // Fused passes store new fields only.
     let choices = choices.into_iter();
@@ -310,18 +283,16 @@ fn carried_otherwise(problem: &Algorithm, schedule: &Schedule) -> Vec<Schedule> 
         matches!(def, Some(Def::Sum(terms)) if terms.iter().any(|term| term.value.at[axis] > 0))
     };
     let placed = schedule.placements.iter();
-    let others = placed
-        .filter(|(name, _)| reads_ahead(name))
-        .filter_map(|(name, now)| {
-            let other = match now {
-                Placement::Carried(Carry::Behind) => Carry::Ahead,
-                Placement::Carried(Carry::Ahead) => Carry::Behind,
-                _ => return None,
-            };
-            let mut otherwise = schedule.clone();
-            otherwise.place(name, Placement::Carried(other));
-            Some(otherwise)
-        });
+    let others = placed.filter(|(name, _)| reads_ahead(name)).filter_map(|(name, now)| {
+        let other = match now {
+            Placement::Carried(Carry::Behind) => Carry::Ahead,
+            Placement::Carried(Carry::Ahead) => Carry::Behind,
+            _ => return None,
+        };
+        let mut otherwise = schedule.clone();
+        otherwise.place(name, Placement::Carried(other));
+        Some(otherwise)
+    });
     others.collect()
 }
 
@@ -370,9 +341,8 @@ mod tests {
                 strategy.params.iter().all(is_usual)
             };
             let all = first(&algorithm).into_iter().filter(usual);
-            let legal: Vec<Schedule> = all
-                .filter(|s| compile(&algorithm, s, &Target::new(8)).is_ok())
-                .collect();
+            let legal: Vec<Schedule> =
+                all.filter(|s| compile(&algorithm, s, &Target::new(8)).is_ok()).collect();
             for strategy in on_card(&algorithm) {
                 let of = |s: &Schedule| s.kernels.iter().all(|k| k.strategy == strategy.name);
                 assert!(legal.iter().any(of), "{dimension}d: no {}", strategy.name);
@@ -407,10 +377,7 @@ mod tests {
             pairs.filter(|(a, b)| a != b).count()
         };
         assert!(all.iter().all(|s| changed(s) == 1));
-        let alike = Schedule {
-            kernels: vec![march(&tile); 2],
-            ..schedule.clone()
-        };
+        let alike = Schedule { kernels: vec![march(&tile); 2], ..schedule.clone() };
         assert!(
             neighbours(&algorithm, &alike)
                 .iter()
@@ -422,16 +389,11 @@ mod tests {
     fn a_neighbour_stores_what_is_recomputed_or_recomputes_what_is_stored() {
         let algorithm = flow(3);
         let march = Blocking::new("march", &[("tile_x", 32), ("tile_y", 4)]);
-        let schedule = Schedule {
-            kernels: vec![march.clone()],
-            ..Schedule::default()
-        };
+        let schedule = Schedule { kernels: vec![march.clone()], ..Schedule::default() };
         let all = neighbours(&algorithm, &schedule);
         let with = |placement| {
             let mut found = all.iter();
-            found
-                .find(|s| s.placements.get("div_u") == Some(&placement))
-                .unwrap()
+            found.find(|s| s.placements.get("div_u") == Some(&placement)).unwrap()
         };
         let shared = with(Placement::Shared);
         assert_eq!(shared.kernels, schedule.kernels);
@@ -454,14 +416,9 @@ mod tests {
             ddt(w) = d[y](d[z](w)) + lap(q)*d[x](w); }
          scheme s for Two { space: central<order = 6>; mixed: bidiagonal; time: euler; }";
         let algorithm = discretize(&parse::parse_str(text).unwrap()).unwrap();
-        let on = |s: &Schedule, carry| {
-            s.placements
-                .values()
-                .any(|p| *p == Placement::Carried(carry))
-        };
-        let (first, march) = (first(&algorithm), |s: &&Schedule| {
-            s.kernels[0].strategy == "march"
-        });
+        let on =
+            |s: &Schedule, carry| s.placements.values().any(|p| *p == Placement::Carried(carry));
+        let (first, march) = (first(&algorithm), |s: &&Schedule| s.kernels[0].strategy == "march");
         let mut mixed = first.iter().filter(march);
         let mixed = mixed.find(|s| on(s, Carry::Ahead) && on(s, Carry::Behind));
         let mixed = mixed.expect("a march with sums of both kinds");

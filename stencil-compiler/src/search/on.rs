@@ -23,10 +23,7 @@ impl From<Precision> for On {
 
 impl From<(Precision, Multiprocessor)> for On {
     fn from((precision, multiprocessor): (Precision, Multiprocessor)) -> Self {
-        On {
-            precision,
-            multiprocessor,
-        }
+        On { precision, multiprocessor }
     }
 }
 
@@ -38,9 +35,6 @@ impl On {
 
     /// Rates by which times are compared.
     pub(super) fn rates(&self) -> Rates {
-        Rates {
-            multiprocessor: self.multiprocessor,
-            ..MODELS[0].rates
-        }
+        Rates { multiprocessor: self.multiprocessor, ..MODELS[0].rates }
     }
 }

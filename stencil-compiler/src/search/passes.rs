@@ -40,29 +40,19 @@ pub fn balanced(algorithm: &Algorithm, parts: usize) -> Option<BTreeMap<String, 
         })
         .collect();
     let work = |part: &[(&str, BTreeSet<FnId>)]| {
-        let all: BTreeSet<FnId> = part
-            .iter()
-            .flat_map(|(_, needed)| needed)
-            .copied()
-            .collect();
+        let all: BTreeSet<FnId> = part.iter().flat_map(|(_, needed)| needed).copied().collect();
         all.into_iter().map(|id| algorithm.cost(id)).sum::<u32>()
     };
     let largest = |cuts: &Vec<usize>| {
         let ends = cuts.iter().copied().chain([fields.len()]);
         let begins = [0].into_iter().chain(cuts.iter().copied());
-        begins
-            .zip(ends)
-            .map(|(begin, end)| work(&fields[begin..end]))
-            .max()
+        begins.zip(ends).map(|(begin, end)| work(&fields[begin..end])).max()
     };
     let cuts = cuts(fields.len(), parts)?.into_iter().min_by_key(largest)?;
     let pass = |at: usize| cuts.iter().filter(|cut| **cut <= at).count() as u32;
     let names = fields.iter().enumerate();
     Some(
-        names
-            .map(|(at, (name, _))| (name.to_string(), pass(at)))
-            .filter(|(_, p)| *p > 0)
-            .collect(),
+        names.map(|(at, (name, _))| (name.to_string(), pass(at))).filter(|(_, p)| *p > 0).collect(),
     )
 }
 
@@ -128,10 +118,7 @@ fn most_alike(
     let alike = |(into, from): &(usize, usize)| {
         let both = groups[*into].1.intersection(&groups[*from].1);
         let least = works[*into].min(works[*from]).max(1);
-        (
-            f64::from(work(&both.copied().collect())) / f64::from(least),
-            u32::MAX - least,
-        )
+        (f64::from(work(&both.copied().collect())) / f64::from(least), u32::MAX - least)
     };
     let order = |a: &(usize, usize), b: &(usize, usize)| {
         let (a, b) = (alike(a), alike(b));
@@ -200,22 +187,10 @@ mod tests {
         let compiled = compile(&algorithm, &schedule, &Target::new(8)).unwrap();
         let second: Vec<Vec<&str>> = compiled.plan.launches[2..4]
             .iter()
-            .map(|launch| {
-                launch
-                    .outputs
-                    .iter()
-                    .map(|(buffer, _)| buffer.as_str())
-                    .collect()
-            })
+            .map(|launch| launch.outputs.iter().map(|(buffer, _)| buffer.as_str()).collect())
             .collect();
-        assert!(
-            second[0].iter().all(|name| name.contains('h')),
-            "{second:?}"
-        );
-        assert!(
-            second[1].iter().all(|name| name.contains('u')),
-            "{second:?}"
-        );
+        assert!(second[0].iter().all(|name| name.contains('h')), "{second:?}");
+        assert!(second[1].iter().all(|name| name.contains('u')), "{second:?}");
         assert_eq!((second[0].len(), second[1].len()), (2, 4));
     }
 
@@ -245,25 +220,15 @@ mod tests {
         assert_eq!(later, ["h_y_flux", "m_x_y_flux", "m_y_y_flux"]);
         assert!(passes.values().all(|pass| *pass == 1));
         // Fluxes along one axis share their work, and those along two do not.
-        assert_eq!(
-            of_stored(&algorithm, &stored, Parts::ByNeed),
-            Some(passes.clone())
-        );
+        assert_eq!(of_stored(&algorithm, &stored, Parts::ByNeed), Some(passes.clone()));
         assert_eq!(of_stored(&algorithm, &stored, Parts::Of(7)), None);
-        let parted = Schedule {
-            passes,
-            ..Schedule::placing(stored.clone())
-        };
+        let parted = Schedule { passes, ..Schedule::placing(stored.clone()) };
         let schedule = parted.blocked(&algorithm, Blocking::new("direct", &[]));
         assert_eq!((schedule.kernels.len(), schedule.more_passes()), (3, 0));
         assert_eq!(text::parse(&text::print(&schedule)), Ok(schedule.clone()));
         let compiled = compile(&algorithm, &schedule, &Target::new(8)).unwrap();
-        let outputs: Vec<usize> = compiled
-            .plan
-            .launches
-            .iter()
-            .map(|launch| launch.outputs.len())
-            .collect();
+        let outputs: Vec<usize> =
+            compiled.plan.launches.iter().map(|launch| launch.outputs.len()).collect();
         assert_eq!(outputs, [3, 3, 3]);
     }
 
@@ -281,10 +246,7 @@ mod tests {
         let stored = BTreeMap::from(["dx_q", "b"].map(|name| (name.to_string(), global)));
         let kernels = |pass: &str| {
             let passes = BTreeMap::from([(pass.to_string(), 1)]);
-            let schedule = Schedule {
-                passes,
-                ..Schedule::placing(stored.clone())
-            };
+            let schedule = Schedule { passes, ..Schedule::placing(stored.clone()) };
             let of = crate::schedule::stored_together(&algorithm, &schedule);
             of.iter().map(Vec::len).collect::<Vec<_>>()
         };
@@ -296,11 +258,7 @@ mod tests {
     fn what_is_no_pass_is_refused() {
         let algorithm = flow("euler");
         for (passes, kernels, message) in [
-            (
-                [("v", 1)],
-                2,
-                "neither stored nor a component of a field; there are h, u_x, u_y",
-            ),
+            ([("v", 1)], 2, "neither stored nor a component of a field; there are h, u_x, u_y"),
             ([("h", 2)], 3, "pass 1 of the schedule is empty"),
             ([("h", 1)], 1, "make 2 kernels"),
         ] {

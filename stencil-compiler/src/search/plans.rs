@@ -138,21 +138,13 @@ impl Plans {
 
     /// Is this the text of a plan file, and not of a single schedule?
     pub fn is_plans(source: &str) -> bool {
-        meaningful(source)
-            .next()
-            .is_some_and(|(_, line)| line == HEAD)
+        meaningful(source).next().is_some_and(|(_, line)| line == HEAD)
     }
 
     /// Prints a plan file.
     pub fn print(&self) -> String {
         let mut out = format!("{HEAD}\n");
-        for Plan {
-            key,
-            chosen,
-            rate,
-            schedule,
-        } in &self.0
-        {
+        for Plan { key, chosen, rate, schedule } in &self.0 {
             let cells: Vec<String> = key.cells.iter().map(usize::to_string).collect();
             let _ = write!(
                 out,
@@ -203,10 +195,7 @@ fn meaningful(source: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 fn wrong(line: usize, message: impl Into<String>) -> TextError {
-    TextError {
-        line,
-        message: message.into(),
-    }
+    TextError { line, message: message.into() }
 }
 
 /// The plan that begins with a line.
@@ -217,20 +206,12 @@ fn plan<'a>(
 ) -> Result<Plan, TextError> {
     let words: Vec<&str> = first.split_whitespace().collect();
     let ["plan", system, precision, cells] = words[..] else {
-        return Err(wrong(
-            at,
-            format!("expected `plan SYSTEM f32|f64 NXxNYxNZ`, found `{first}`"),
-        ));
+        return Err(wrong(at, format!("expected `plan SYSTEM f32|f64 NXxNYxNZ`, found `{first}`")));
     };
     let precision = [Precision::F32, Precision::F64]
         .into_iter()
         .find(|p| p.name() == precision)
-        .ok_or_else(|| {
-            wrong(
-                at,
-                format!("no precision `{precision}`; there are f32 and f64"),
-            )
-        })?;
+        .ok_or_else(|| wrong(at, format!("no precision `{precision}`; there are f32 and f64")))?;
     let counts: Option<Vec<usize>> = cells.split('x').map(|n| n.parse().ok()).collect();
     let cells = counts
         .and_then(|counts| counts.try_into().ok())
@@ -261,18 +242,10 @@ fn plan<'a>(
             None => return Err(wrong(at, format!("`{first}` has no `end`"))),
         }
     }
-    let schedule = text::parse(&schedule).map_err(|error| TextError {
-        line: begins + error.line - 1,
-        message: error.message,
-    })?;
+    let schedule = text::parse(&schedule)
+        .map_err(|error| TextError { line: begins + error.line - 1, message: error.message })?;
     Ok(Plan {
-        key: Key {
-            system: system.to_string(),
-            problem,
-            precision,
-            cells,
-            card: card.to_string(),
-        },
+        key: Key { system: system.to_string(), problem, precision, cells, card: card.to_string() },
         chosen,
         rate,
         schedule,

@@ -68,11 +68,7 @@ pub const ALL: &[Preset] = &[
         summary: "one march that gathers all planes it needs",
         make: gathered,
     },
-    Preset {
-        name: "carried",
-        summary: "one march with sums that ride along",
-        make: carried,
-    },
+    Preset { name: "carried", summary: "one march with sums that ride along", make: carried },
     Preset {
         name: "ahead",
         summary: "one march; sums that ride along complete ahead where they are factors",

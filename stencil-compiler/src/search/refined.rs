@@ -40,11 +40,7 @@ impl Schedule {
     /// The parameters of its kernels that a search tries last, each once.
     fn tried_last(&self) -> Vec<&'static Param> {
         let mut last: Vec<&'static Param> = Vec::new();
-        for strategy in self
-            .kernels
-            .iter()
-            .flat_map(|k| strategies::find(&k.strategy))
-        {
+        for strategy in self.kernels.iter().flat_map(|k| strategies::find(&k.strategy)) {
             let params = strategy.params.iter();
             let params = params.filter(|param| param.tried == Tried::Last);
             let new = |param: &&Param| !last.iter().any(|known| known.name == param.name);

@@ -102,11 +102,9 @@ impl<'a> Space<'a> {
             .collect();
         (0..MOST_BLOCKINGS).find_map(|_| {
             let base = *draws.pick(&strategies);
-            (0..DRAWS_OF_EACH)
-                .map(|_| self.draw_any(base, draws))
-                .find(|schedule| {
-                    compile(&self.algorithm, schedule, &Target::new(self.value_bytes)).is_ok()
-                })
+            (0..DRAWS_OF_EACH).map(|_| self.draw_any(base, draws)).find(|schedule| {
+                compile(&self.algorithm, schedule, &Target::new(self.value_bytes)).is_ok()
+            })
         })
     }
 
@@ -144,16 +142,11 @@ impl<'a> Space<'a> {
             return self.draw(base, draws);
         };
         let problem = &space.algorithm;
-        let mut schedule = Schedule {
-            fuse,
-            ..space.draw(base, draws)
-        };
+        let mut schedule = Schedule { fuse, ..space.draw(base, draws) };
         if draws.below(2) == 0 {
             schedule.placements = heuristic::fused(problem);
         }
-        schedule
-            .placements
-            .retain(|_, p| !matches!(p, Placement::Global(_)));
+        schedule.placements.retain(|_, p| !matches!(p, Placement::Global(_)));
         schedule.resize(problem);
         schedule
     }
@@ -172,11 +165,7 @@ impl<'a> Space<'a> {
             placements.extend(cut.placements);
             passes = cut.passes;
         }
-        let mut schedule = Schedule {
-            placements,
-            passes,
-            ..Schedule::default()
-        };
+        let mut schedule = Schedule { placements, passes, ..Schedule::default() };
         if cuts.is_empty() && schedule.passes.is_empty() && draws.below(100) < PARTED {
             let parts = *draws.pick(&passes::WAYS);
             let parted = passes::of_stored(algorithm, &schedule.placements, parts);
@@ -187,9 +176,8 @@ impl<'a> Space<'a> {
             // The kernel that stores does the first pass.
             kernels -= 1;
         }
-        schedule.kernels = (0..kernels)
-            .map(|_| blocking(base, algorithm.dimension, draws))
-            .collect();
+        schedule.kernels =
+            (0..kernels).map(|_| blocking(base, algorithm.dimension, draws)).collect();
         schedule
     }
 
@@ -226,8 +214,7 @@ impl<'a> Space<'a> {
 
     /// The placements at the start of searches.
     fn placements(&self) -> &[BTreeMap<String, Placement>] {
-        self.placements
-            .get_or_init(|| neighbours::placements(&self.algorithm))
+        self.placements.get_or_init(|| neighbours::placements(&self.algorithm))
     }
 
     fn cuts(&self) -> &[Cut] {
@@ -236,14 +223,9 @@ impl<'a> Space<'a> {
 }
 
 fn blocking(strategy: &Strategy, dimension: usize, draws: &mut Draws) -> Blocking {
-    let params = strategy
-        .params
-        .iter()
-        .map(|p| (p.name.to_string(), *draws.pick(p.values(dimension))));
-    Blocking {
-        strategy: strategy.name.to_string(),
-        params: params.collect(),
-    }
+    let params =
+        strategy.params.iter().map(|p| (p.name.to_string(), *draws.pick(p.values(dimension))));
+    Blocking { strategy: strategy.name.to_string(), params: params.collect() }
 }
 
 /// Placements that a grid function may have in some schedule.

@@ -16,9 +16,7 @@ const HERE: [i32; 3] = [0; 3];
 pub(super) fn store_parts(algorithm: &Algorithm, placements: &mut BTreeMap<String, Placement>) {
     let is_stored = |p: &Placement| matches!(p, Placement::Global(_));
     let stored = placements.iter().filter(|(_, p)| is_stored(p));
-    let stored: BTreeSet<FnId> = stored
-        .filter_map(|(name, _)| algorithm.find(name))
-        .collect();
+    let stored: BTreeSet<FnId> = stored.filter_map(|(name, _)| algorithm.find(name)).collect();
     let sums = Sums::new(algorithm, stored);
     for part in sums.parts() {
         let name = algorithm.function(part).name.clone();

@@ -45,9 +45,7 @@ fn offered(error: &ScheduleError, name: &str) -> Vec<Placement> {
     });
     let line = line.unwrap_or_else(|| panic!("no placements of {name}: {error}"));
     let words = line.split(", ").filter(|word| !word.contains("(with"));
-    words
-        .map(|word| text::parse_placement(&mut Lexer::new(word).unwrap()).unwrap())
-        .collect()
+    words.map(|word| text::parse_placement(&mut Lexer::new(word).unwrap()).unwrap()).collect()
 }
 
 /// Offered are the legal ones and no others, as far as they leave the number of kernels.
@@ -56,18 +54,11 @@ fn placements_are_legal(algorithm: &Algorithm, source: &str, name: &str) -> Sche
     assert_eq!(error.blame, Blame::Placement(name.to_string()), "{error}");
     let offered = offered(&error, name);
     let riding = [Carry::Behind, Carry::Ahead].map(Placement::Carried);
-    for placement in [Placement::Inline, Placement::Register]
-        .into_iter()
-        .chain(riding)
-    {
+    for placement in [Placement::Inline, Placement::Register].into_iter().chain(riding) {
         let mut changed = schedule(source);
         changed.placements.insert(name.to_string(), placement);
         let legal = is_legal(algorithm, &changed);
-        assert_eq!(
-            legal,
-            offered.contains(&placement),
-            "{placement:?}: {error}"
-        );
+        assert_eq!(legal, offered.contains(&placement), "{placement:?}: {error}");
     }
     error
 }
@@ -76,13 +67,8 @@ fn placements_are_legal(algorithm: &Algorithm, source: &str, name: &str) -> Sche
 fn blockings(algorithm: &Algorithm, source: &str, error: &ScheduleError) -> Vec<String> {
     let kernel = error.kernel.unwrap();
     let begin = format!("kernel {} may be `kernel ", kernel + 1);
-    let offered = error
-        .help
-        .iter()
-        .filter_map(|line| line.strip_prefix(&begin));
-    let offered: Vec<String> = offered
-        .map(|line| line.trim_end_matches('`').to_string())
-        .collect();
+    let offered = error.help.iter().filter_map(|line| line.strip_prefix(&begin));
+    let offered: Vec<String> = offered.map(|line| line.trim_end_matches('`').to_string()).collect();
     for line in &offered {
         let mut changed = schedule(source);
         changed.kernels[kernel] = text::parse_blocking(&mut Lexer::new(line).unwrap()).unwrap();
@@ -93,10 +79,7 @@ fn blockings(algorithm: &Algorithm, source: &str, error: &ScheduleError) -> Vec<
 
 #[test]
 fn a_name_that_is_none_is_near_one_that_is() {
-    let found = error(
-        &flow(),
-        "place div_v global exchange kernel direct kernel direct",
-    );
+    let found = error(&flow(), "place div_v global exchange kernel direct kernel direct");
     assert_eq!(found.blame, Blame::Name("div_v".into()));
     assert_eq!(found.help[0], "did you mean `div_u`?");
     assert_eq!(found.help[1], "the schedule is legal without `place div_v`");
@@ -126,16 +109,10 @@ fn states_and_what_reads_accumulators_are_not_stored() {
 #[test]
 fn a_placement_that_cannot_be_served_is_answered_with_those_that_can() {
     let flow = flow();
-    let found = placements_are_legal(
-        &flow,
-        "place ddt_u_x_part0 carried kernel direct",
-        "ddt_u_x_part0",
-    );
+    let found =
+        placements_are_legal(&flow, "place ddt_u_x_part0 carried kernel direct", "ddt_u_x_part0");
     assert!(found.to_string().contains("does not march"), "{found}");
-    assert!(
-        found.help[0].contains("global exchange (with 2 kernels)"),
-        "{found}"
-    );
+    assert!(found.help[0].contains("global exchange (with 2 kernels)"), "{found}");
     // Neighbours in the plane read it.
     placements_are_legal(&flow, "place div_u carried kernel march", "div_u");
     // It is not a sum.
@@ -147,10 +124,7 @@ fn a_sum_is_carried_behind_or_ahead() {
     let source = "place ddt_u_x_part0 carried ahead place ddt_u_y_part0 carried kernel march";
     let printed = text::print(&schedule(source));
     assert_eq!(text::parse(&printed), Ok(schedule(source)), "{printed}");
-    for (name, carry) in [
-        ("ddt_u_x_part0", Carry::Ahead),
-        ("ddt_u_y_part0", Carry::Behind),
-    ] {
+    for (name, carry) in [("ddt_u_x_part0", Carry::Ahead), ("ddt_u_y_part0", Carry::Behind)] {
         assert_eq!(schedule(source).placement(name), Placement::Carried(carry));
     }
     let found = text::parse("schedule place a carried later kernel march").unwrap_err();
@@ -162,10 +136,7 @@ fn a_sum_is_carried_behind_or_ahead() {
     for (source, name) in [
         ("place ddt_u_x carried ahead kernel march", "ddt_u_x"),
         ("place div_u carried ahead kernel march", "div_u"),
-        (
-            "place ddt_u_x_part0 carried ahead kernel direct",
-            "ddt_u_x_part0",
-        ),
+        ("place ddt_u_x_part0 carried ahead kernel direct", "ddt_u_x_part0"),
     ] {
         placements_are_legal(&flow, source, name);
     }
@@ -173,32 +144,18 @@ fn a_sum_is_carried_behind_or_ahead() {
 
 #[test]
 fn two_mistakes_are_told_one_after_the_other() {
-    let found = error(
-        &flow(),
-        "place div_u carried place ddt_u_x carried kernel march",
-    );
-    let Blame::Placement(name) = &found.blame else {
-        panic!("{found}")
-    };
+    let found = error(&flow(), "place div_u carried place ddt_u_x carried kernel march");
+    let Blame::Placement(name) = &found.blame else { panic!("{found}") };
     let other = if name == "div_u" { "ddt_u_x" } else { "div_u" };
-    assert!(
-        found.help[0].starts_with(&format!("no placement of `{name}` alone")),
-        "{found}"
-    );
+    assert!(found.help[0].starts_with(&format!("no placement of `{name}` alone")), "{found}");
     assert!(found.help[0].contains(&format!("`{other}")), "{found}");
 }
 
 #[test]
 fn there_are_as_many_blockings_as_kernels() {
-    let found = error(
-        &flow(),
-        "place div_u global exchange kernel march tile_x=16",
-    );
+    let found = error(&flow(), "place div_u global exchange kernel march tile_x=16");
     assert_eq!(found.blame, Blame::Count(2));
-    assert_eq!(
-        found.help,
-        ["legal with `kernel march tile_x=16`, `kernel march tile_x=16`"]
-    );
+    assert_eq!(found.help, ["legal with `kernel march tile_x=16`, `kernel march tile_x=16`"]);
     let found = error(&flow(), "kernel direct kernel tile3d");
     assert_eq!(found.help, ["legal with `kernel tile3d`"]);
     let found = error(&flow(), "");
@@ -211,10 +168,7 @@ fn a_strategy_that_is_none_is_answered_with_those_that_serve() {
     let source = "place div_u global exchange kernel direct kernel marsh";
     let found = error(&flow, source);
     assert_eq!((&found.blame, found.kernel), (&Blame::Strategy, Some(1)));
-    assert!(
-        found.message.starts_with("kernel 2: no blocking `marsh`"),
-        "{found}"
-    );
+    assert!(found.message.starts_with("kernel 2: no blocking `marsh`"), "{found}");
     let offered = blockings(&flow, source, &found);
     assert_eq!(offered.len(), strategies::ALL.len(), "{found}");
 }
@@ -227,38 +181,15 @@ fn parameters_are_answered_with_names_and_values() {
     assert_eq!(found.blame, names(&["thread_x"]));
     assert_eq!(blockings(&flow, source, &found), ["direct"]);
     let source = "kernel march tile_c=16";
-    assert_eq!(
-        blockings(&flow, source, &error(&flow, source)),
-        ["march tile_x=16"]
-    );
+    assert_eq!(blockings(&flow, source, &error(&flow, source)), ["march tile_x=16"]);
     for (source, blamed, help) in [
-        (
-            "kernel march points=3",
-            &["points"][..],
-            "`points` may be 1, 2",
-        ),
+        ("kernel march points=3", &["points"][..], "`points` may be 1, 2"),
         ("kernel march ring=2", &["ring"], "`ring` may be 0, "),
-        (
-            "kernel march chunk=2000000",
-            &["chunk"],
-            "`chunk` may be 0, 16, ",
-        ),
-        (
-            "kernel march loader=3",
-            &["loader"],
-            "`loader` may be 0, 1, 2",
-        ),
+        ("kernel march chunk=2000000", &["chunk"], "`chunk` may be 0, 16, "),
+        ("kernel march loader=3", &["loader"], "`loader` may be 0, 1, 2"),
         ("kernel march barrier=1", &["barrier"], "`barrier` may be 0"),
-        (
-            "kernel march prefetch_point=2",
-            &["prefetch_point"],
-            "`prefetch_point` may be 0, 1",
-        ),
-        (
-            "kernel march prologue=2",
-            &["prologue"],
-            "`prologue` may be 0, 1",
-        ),
+        ("kernel march prefetch_point=2", &["prefetch_point"], "`prefetch_point` may be 0, 1"),
+        ("kernel march prologue=2", &["prologue"], "`prologue` may be 0, 1"),
         (
             "place div_u shared kernel march tile_x=16 barrier=1 prefetch_point=1",
             &["prefetch_point", "barrier"],
@@ -274,33 +205,14 @@ fn parameters_are_answered_with_names_and_values() {
             &["tile_x", "loader"],
             "`tile_x` may be 16, ",
         ),
-        (
-            "kernel march tile_x=31",
-            &["tile_x"],
-            "`tile_x` may be 16, 32, ",
-        ),
-        (
-            "kernel direct x=64 y=64",
-            &["x", "y", "z"],
-            "`y` may be 1, 2, 4, 8",
-        ),
-        (
-            "kernel tile3d x=32 rolls=0",
-            &["rolls"],
-            "`rolls` may be 1, ",
-        ),
-        (
-            "kernel direct blocks=9",
-            &["blocks"],
-            "`blocks` may be 1, 2, 3",
-        ),
+        ("kernel march tile_x=31", &["tile_x"], "`tile_x` may be 16, 32, "),
+        ("kernel direct x=64 y=64", &["x", "y", "z"], "`y` may be 1, 2, 4, 8"),
+        ("kernel tile3d x=32 rolls=0", &["rolls"], "`rolls` may be 1, "),
+        ("kernel direct blocks=9", &["blocks"], "`blocks` may be 1, 2, 3"),
     ] {
         let found = error(&flow, source);
         assert_eq!(found.blame, names(blamed), "{found}");
-        assert!(
-            found.help.iter().any(|line| line.starts_with(help)),
-            "{source}: {found}"
-        );
+        assert!(found.help.iter().any(|line| line.starts_with(help)), "{source}: {found}");
     }
 }
 
@@ -313,20 +225,12 @@ fn offered_values_are_legal_and_others_are_not() {
     for line in &found.help {
         let (name, values) = line.split_once("` may be ").unwrap();
         let name = name.trim_start_matches('`');
-        let param = strategies::march::STRATEGY
-            .params
-            .iter()
-            .find(|p| p.name == name)
-            .unwrap();
+        let param = strategies::march::STRATEGY.params.iter().find(|p| p.name == name).unwrap();
         let offered: Vec<u32> = values.split(", ").map(|v| v.parse().unwrap()).collect();
         for value in param.values {
             let mut changed = schedule(source);
             changed.kernels[0].params.insert(name.to_string(), *value);
-            assert_eq!(
-                is_legal(&flow, &changed),
-                offered.contains(value),
-                "{name}={value}"
-            );
+            assert_eq!(is_legal(&flow, &changed), offered.contains(value), "{name}={value}");
         }
     }
 }
@@ -349,16 +253,10 @@ fn fused_substeps_store_new_fields_only_and_are_told_what_is_no_group() {
     let problem = schedule(fused).problem(&algorithm).unwrap().into_owned();
     assert!(problem.find("u_x_1").is_some() && problem.find("u_x_3_at_3").is_some());
     for (source, message) in [
-        (
-            "fuse 3 place u_x_1 global exchange kernel direct kernel direct",
-            "cannot be stored",
-        ),
+        ("fuse 3 place u_x_1 global exchange kernel direct kernel direct", "cannot be stored"),
         ("fuse 4 kernel direct", "3 substeps"),
         ("fuse 0 kernel direct", "0 substeps"),
-        (
-            "fuse 2 place u_x_3_at_3 shared kernel direct",
-            "no grid function",
-        ),
+        ("fuse 2 place u_x_3_at_3 shared kernel direct", "no grid function"),
     ] {
         let found = error(&algorithm, source);
         assert!(found.message.contains(message), "{source}: {found}");
@@ -388,12 +286,7 @@ fn fields_lie_side_by_side_where_blockings_read_cell_by_cell() {
         assert!(buffers.iter().all(|b| b.cell_stride() == 3), "{buffers:?}");
     }
     for layout in ["aos", "surface"] {
-        for blocking in [
-            "rows",
-            "tile3d",
-            "march tile_x=32 tile_y=4",
-            "plane tile_x=32 tile_y=4",
-        ] {
+        for blocking in ["rows", "tile3d", "march tile_x=32 tile_y=4", "plane tile_x=32 tile_y=4"] {
             let found = error(&algorithm, &format!("layout {layout} kernel {blocking}"));
             assert_eq!(found.blame, Blame::Layout, "{found}");
             let (strategy, _) = blocking.split_once(' ').unwrap_or((blocking, ""));
@@ -409,14 +302,8 @@ fn fields_lie_side_by_side_where_blockings_read_cell_by_cell() {
         }
     }
     for (source, message) in [
-        (
-            "layout xyz kernel direct",
-            "no layout `xyz`; there are soa, aos, surface",
-        ),
-        (
-            "layout soa layout aos kernel direct",
-            "`layout` is given twice",
-        ),
+        ("layout xyz kernel direct", "no layout `xyz`; there are soa, aos, surface"),
+        ("layout soa layout aos kernel direct", "`layout` is given twice"),
         ("fuse 1 fuse 2 kernel direct", "`fuse` is given twice"),
     ] {
         let found = text::parse(&format!("schedule {source}")).unwrap_err();
@@ -457,10 +344,7 @@ fn the_preset_gpu_fuses_what_waits_for_memory() {
     let driven = heat.replace("lap(q)", "lap(q) + sin(t)");
     assert_eq!(fuse(heat, Precision::F32), Some(2));
     assert_eq!(fuse(&driven, Precision::F32), Some(1));
-    assert_eq!(
-        fuse(&heat.replace("order = 2", "order = 10"), Precision::F64),
-        Some(1)
-    );
+    assert_eq!(fuse(&heat.replace("order = 2", "order = 10"), Precision::F64), Some(1));
 }
 
 /// Functions that are stored by a preset.
@@ -492,8 +376,5 @@ fn parts_of_sums_that_need_no_neighbour_of_the_divergence_are_stored_with_it() {
     assert_eq!(plan.buffer("ddt_u_x_part0").unwrap().halo, [0; 3]);
     // Nothing is stored, so nothing is split.
     let compact = discretize(&parse_str(source).unwrap()).unwrap();
-    assert_eq!(
-        stored(&compact, "decomposed_sums"),
-        stored(&compact, "decomposed")
-    );
+    assert_eq!(stored(&compact, "decomposed_sums"), stored(&compact, "decomposed"));
 }

@@ -12,13 +12,8 @@ use crate::schedule::{Blocking, Halo, Placement, Schedule, kernel_count, strateg
 
 /// Boxes to try, along x, y, z, and the number of them on a multiprocessor: measured best for four fields in `f32`,
 /// four in `f64` or eight in `f32`, and eight in `f64`; the others take less.
-const BOXES: [[u32; 4]; 5] = [
-    [32, 8, 1, 3],
-    [32, 4, 2, 2],
-    [32, 4, 2, 1],
-    [16, 4, 2, 1],
-    [16, 2, 1, 1],
-];
+const BOXES: [[u32; 4]; 5] =
+    [[32, 8, 1, 3], [32, 4, 2, 2], [32, 4, 2, 1], [16, 4, 2, 1], [16, 2, 1, 1]];
 
 /// Boxes that a block computes one after the other.
 const ROLLS: u32 = 32;
@@ -30,17 +25,9 @@ pub(super) fn boxes(
     on: On,
 ) -> Schedule {
     let boxes = BOXES.map(|[x, y, z, blocks]| {
-        let params = [
-            ("x", x),
-            ("y", y),
-            ("z", z),
-            ("rolls", ROLLS),
-            ("blocks", blocks),
-        ];
-        Schedule::placing(placements.clone()).blocked(
-            algorithm,
-            Blocking::new(strategies::tile3d::STRATEGY.name, &params),
-        )
+        let params = [("x", x), ("y", y), ("z", z), ("rolls", ROLLS), ("blocks", blocks)];
+        Schedule::placing(placements.clone())
+            .blocked(algorithm, Blocking::new(strategies::tile3d::STRATEGY.name, &params))
     });
     let fits = |schedule: &Schedule| compile(algorithm, schedule, &on.target()).is_ok();
     let found = boxes.into_iter().find(fits);
@@ -49,23 +36,13 @@ pub(super) fn boxes(
 
 /// Tiles to try, (cells along x, along y, cells a thread): the first is the one that hand-tuned
 /// kernels found best for four fields, the others take less and less shared memory.
-const TILES: [(u32, u32, u32); 6] = [
-    (64, 12, 2),
-    (32, 12, 1),
-    (32, 8, 1),
-    (32, 4, 1),
-    (16, 8, 1),
-    (16, 4, 1),
-];
+const TILES: [(u32, u32, u32); 6] =
+    [(64, 12, 2), (32, 12, 1), (32, 8, 1), (32, 4, 1), (16, 8, 1), (16, 4, 1)];
 
 /// A blocking that marches over a tile of (cells along x, along y, cells a thread); in two
 /// dimensions half as many cells lie in a row.
 fn marching(algorithm: &Algorithm, strategy: &str, (x, y, points): (u32, u32, u32)) -> Blocking {
-    let (x, y) = if algorithm.dimension == 2 {
-        (x * y / 2 / points * points, 1)
-    } else {
-        (x, y)
-    };
+    let (x, y) = if algorithm.dimension == 2 { (x * y / 2 / points * points, 1) } else { (x, y) };
     let params = [("tile_x", x), ("tile_y", y), ("points", points)];
     Blocking::new(strategy, &params)
 }
@@ -146,12 +123,8 @@ fn split(
 
 /// Tiles of planes to try, as those of marches, with blocks on a multiprocessor: the smaller and fewer
 /// they are, the more registers a thread may have.
-const PLANES: [((u32, u32, u32), u32); 4] = [
-    ((32, 8, 1), 2),
-    ((32, 8, 1), 1),
-    ((32, 4, 1), 1),
-    ((16, 4, 1), 1),
-];
+const PLANES: [((u32, u32, u32), u32); 4] =
+    [((32, 8, 1), 2), ((32, 8, 1), 1), ((32, 4, 1), 1), ((16, 4, 1), 1)];
 
 /// Planes in shared memory and columns in registers; sums that read other planes ride along if a thread has the
 /// registers, else those planes are kept too.
@@ -191,10 +164,8 @@ pub(super) fn direct(
     on: On,
 ) -> Schedule {
     let schedule = |params: &[(&str, u32)]| {
-        Schedule::placing(placements.clone()).blocked(
-            algorithm,
-            Blocking::new(strategies::direct::STRATEGY.name, params),
-        )
+        Schedule::placing(placements.clone())
+            .blocked(algorithm, Blocking::new(strategies::direct::STRATEGY.name, params))
     };
     let one = schedule(&[]);
     match costs(algorithm, &one, on) {

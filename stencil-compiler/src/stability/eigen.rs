@@ -136,11 +136,7 @@ fn wilkinson(a: &[Vec<Complex64>], end: usize) -> Complex64 {
     let root = root(half * half + a[end - 2][end - 1] * a[end - 1][end - 2]);
     let mean = (p + q) * 0.5;
     let (one, other) = (mean + root, mean - root);
-    if size(one - q) < size(other - q) {
-        one
-    } else {
-        other
-    }
+    if size(one - q) < size(other - q) { one } else { other }
 }
 
 /// The square root with a real part that is not negative.
@@ -222,9 +218,7 @@ mod tests {
     fn product(a: &[Vec<Complex64>], b: &[Vec<Complex64>]) -> Vec<Vec<Complex64>> {
         let n = a.len();
         let entry = |i: usize, j: usize| (0..n).map(|k| a[i][k] * b[k][j]).sum();
-        (0..n)
-            .map(|i| (0..n).map(|j| entry(i, j)).collect())
-            .collect()
+        (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect()
     }
 
     /// Sound in air: entries of 1e5 beside ones of 1e-5 take no digits from the speed.
@@ -236,10 +230,7 @@ mod tests {
             eigenvalues(a).unwrap()
         };
         for z in of(1e10, 1e-10) {
-            assert!(
-                z.re.abs() < 1e-14 && (z.im.abs() - 1.0).abs() < 1e-14,
-                "{z}"
-            );
+            assert!(z.re.abs() < 1e-14 && (z.im.abs() - 1.0).abs() < 1e-14, "{z}");
         }
         assert!(eigenvalues(vec![vec![Complex64::new(f64::NAN, 0.0)]]).is_none());
     }

@@ -49,9 +49,7 @@ impl Faces {
         let reconstruction = reconstructions::find(&scheme.reconstruct);
         let reconstruction = reconstruction.filter(|_| !model.fluxes.is_empty())?;
         let limiter = limiters::find(&scheme.limiter).filter(|_| reconstruction.limited);
-        let smears = model
-            .solver(scheme)
-            .is_some_and(|of| of.needs == Needs::Nothing);
+        let smears = model.solver(scheme).is_some_and(|of| of.needs == Needs::Nothing);
         let is_swept = scheme.sweep != Sweep::Unsplit;
         // Corrected waves that go on sideways stay within the cells that touch theirs.
         let sideways = reconstruction.propagates && model.dimension < 3;
@@ -68,11 +66,7 @@ impl Faces {
     /// by its length is the mean of steps along one axis each, all of which have to be stable. A step that keeps ranges
     /// is the mean of the updates of a cell by each of its faces, none of which may leave them.
     pub(super) fn together(&self, otherwise: Axes) -> Axes {
-        if self.apart || self.smears || self.repairs {
-            Axes::Max
-        } else {
-            otherwise
-        }
+        if self.apart || self.smears || self.repairs { Axes::Max } else { otherwise }
     }
 
     /// The share of the step that a wave of speed one takes along an axis, on cells of length one.
@@ -121,9 +115,7 @@ fn courant(
 
 /// The symbol of the state on the lower side of a face, from its weights of cells.
 fn below(face: &[(i32, f64)], angle: f64) -> Complex64 {
-    let at = face
-        .iter()
-        .map(|(k, weight)| turned(f64::from(*k) * angle) * *weight);
+    let at = face.iter().map(|(k, weight)| turned(f64::from(*k) * angle) * *weight);
     at.sum()
 }
 
@@ -143,11 +135,7 @@ fn smeared(face: &[(i32, f64)], region: &Region) -> f64 {
             let below = below(face, angle);
             // The mirror image of the lower side.
             let above = turned(angle) * below.conj();
-            (
-                turned(-angle) - 1.0,
-                (below + above) * 0.5,
-                (above - below) * 0.25,
-            )
+            (turned(-angle) - 1.0, (below + above) * 0.5, (above - below) * 0.25)
         })
         .collect();
     let is_stable = |n: f64| {

@@ -46,13 +46,8 @@ pub(super) fn rows(
         };
         known.insert(access, made);
     }
-    let here = |of: &FnId| Access {
-        of: *of,
-        at: [0; 3],
-    };
-    let rows = roots
-        .iter()
-        .map(|root| known.get(&here(root)).map(|k| k.row.clone()));
+    let here = |of: &FnId| Access { of: *of, at: [0; 3] };
+    let rows = roots.iter().map(|root| known.get(&here(root)).map(|k| k.row.clone()));
     rows.map(Option::unwrap_or_default).collect()
 }
 
@@ -73,8 +68,7 @@ fn needed(algorithm: &Algorithm, roots: &[FnId]) -> Vec<Access> {
         }
     }
     let all = at.into_iter();
-    all.flat_map(|(of, offsets)| offsets.into_iter().map(move |at| Access { of, at }))
-        .collect()
+    all.flat_map(|(of, offsets)| offsets.into_iter().map(move |at| Access { of, at })).collect()
 }
 
 /// Are the derivatives of some grid functions the same about every state and in every cell?
@@ -132,10 +126,7 @@ fn of_state(algorithm: &Algorithm, of: StateId, at: Offset, state: &dyn State) -
         // Accumulators carry nothing into a step, and sources are given.
         Role::Accumulator | Role::Count | Role::Given => {}
     }
-    Known {
-        value: state.at(of, at),
-        row,
-    }
+    Known { value: state.at(of, at), row }
 }
 
 fn add(to: &mut Row, factor: f64, row: &Row) {
@@ -153,18 +144,12 @@ fn of_sum(
     uniforms: &[f64],
     known: &BTreeMap<Access, Known>,
 ) -> Known {
-    let mut made = Known {
-        value: 0.0,
-        row: Row::new(),
-    };
+    let mut made = Known { value: 0.0, row: Row::new() };
     for term in terms {
         let size = term.factor.map_or(1.0, |of| uniforms[of.0 as usize]);
         let factor = if term.negative { -size } else { size };
         let of = term.value.of;
-        let read = Access {
-            of,
-            at: sum(at, term.value.at),
-        };
+        let read = Access { of, at: sum(at, term.value.at) };
         if let Some(read) = known.get(&read) {
             made.value += factor * read.value;
             add(&mut made.row, factor, &read.row);
@@ -180,12 +165,7 @@ fn of_expression(
     uniforms: &[f64],
     known: &BTreeMap<Access, Known>,
 ) -> Known {
-    let read = |access: &Access| {
-        known.get(&Access {
-            of: access.of,
-            at: sum(at, access.at),
-        })
-    };
+    let read = |access: &Access| known.get(&Access { of: access.of, at: sum(at, access.at) });
     let mut values: Vec<f64> = Vec::with_capacity(expr.nodes.len());
     for node in &expr.nodes {
         values.push(match node {
@@ -223,8 +203,5 @@ fn of_expression(
             }
         }
     }
-    Known {
-        value: values[result],
-        row,
-    }
+    Known { value: values[result], row }
 }

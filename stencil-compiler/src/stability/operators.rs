@@ -26,10 +26,8 @@ pub(super) fn angles() -> impl Iterator<Item = f64> {
 pub(super) fn symbol(model: &Model, power: u32, lengths: &[f64], axes: Axes) -> f64 {
     let order = model.scheme.order;
     let squares = axes.of(lengths.iter().map(|h| 1.0 / (h * h)));
-    let (seconds, diffuses) = (
-        model.second_derivatives(),
-        model.speeds.iter().any(|speed| speed.power == 2),
-    );
+    let (seconds, diffuses) =
+        (model.second_derivatives(), model.speeds.iter().any(|speed| speed.power == 2));
     let swings = !diffuses && seconds != Seconds::default();
     let twice = twice(model, seconds);
     let own = match power {
@@ -56,14 +54,9 @@ fn twice(model: &Model, seconds: Seconds) -> f64 {
     let compact = largest((second::OPERATOR.stencil)(order, &[0]));
     let composes = model.scheme.mixed.settled() == Mixed::Composed;
     match (composes, seconds) {
-        (
-            true,
-            Seconds {
-                compact: false,
-                nested: true,
-                ..
-            },
-        ) => squared((first::OPERATOR.stencil)(order, &[0])),
+        (true, Seconds { compact: false, nested: true, .. }) => {
+            squared((first::OPERATOR.stencil)(order, &[0]))
+        }
         (false, Seconds { products: true, .. }) => {
             compact.max(squared((staggered::SLOPE.stencil)(order, &[0])))
         }
@@ -74,9 +67,7 @@ fn twice(model: &Model, seconds: Seconds) -> f64 {
 /// The largest symbol along the first axis.
 fn largest(stencil: Stencil) -> f64 {
     angles().fold(0.0_f64, |most, angle| {
-        let value = stencil
-            .iter()
-            .map(|(at, w)| turned(f64::from(at[0]) * angle) * to_f64(w));
+        let value = stencil.iter().map(|(at, w)| turned(f64::from(at[0]) * angle) * to_f64(w));
         most.max(size(value.sum()))
     })
 }

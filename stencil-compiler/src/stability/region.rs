@@ -38,9 +38,7 @@ impl Region {
                 new.push(made);
             }
         }
-        Region {
-            coefficients: field,
-        }
+        Region { coefficients: field }
     }
 
     /// The coefficients of P, that of the zeroth power first.

@@ -82,12 +82,7 @@ fn shares(model: &Model, speeds: &[(u32, bool)], spacing: [f64; 3], axes: Axes) 
     };
     let tableau = (integrator.tableau)();
     let region = Region::new(&tableau);
-    let rates = Rates {
-        faces: Faces::of(model, &tableau, &region),
-        model,
-        region,
-        axes,
-    };
+    let rates = Rates { faces: Faces::of(model, &tableau, &region), model, region, axes };
     let lengths = &spacing[..model.dimension];
     let count = |is_vector: bool| if is_vector { lengths.len() } else { 1 };
     let damping = speeds.iter().position(|(power, _)| *power == 2);

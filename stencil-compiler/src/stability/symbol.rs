@@ -104,12 +104,8 @@ impl<'a> Symbol<'a> {
 
     /// The problem about a state. The first substep of an explicit method is an Euler step, from which rates follow.
     pub fn about(&self, about: &About<'_>) -> Linear {
-        let About {
-            params, spacing, t, ..
-        } = *about;
-        let uniforms = self
-            .algorithm
-            .uniform_values(Precision::F64, params, spacing, (LONG, t));
+        let About { params, spacing, t, .. } = *about;
+        let uniforms = self.algorithm.uniform_values(Precision::F64, params, spacing, (LONG, t));
         let mut rows = rows(self.algorithm, &self.updates, &uniforms, about.state);
         for (row, field) in rows.iter_mut().zip(&self.fields) {
             *row.entry((*field, [0; 3])).or_insert(0.0) -= 1.0;
@@ -117,11 +113,7 @@ impl<'a> Symbol<'a> {
                 *value /= LONG * self.part;
             }
         }
-        Linear {
-            rows,
-            cells: about.cells,
-            dimension: self.algorithm.dimension,
-        }
+        Linear { rows, cells: about.cells, dimension: self.algorithm.dimension }
     }
 
     /// The speed of the fastest wave along each axis, from terms that are differentiated once by central differences of
@@ -148,11 +140,7 @@ impl<'a> Symbol<'a> {
             let followed = turned.filter(|z| size(*z) < FOLLOWED);
             followed.map(|z| self.region.growth(z)).fold(1.0, f64::max)
         };
-        let mut found = Longest {
-            dt: most,
-            angle: [0.0; 3],
-            rate: Complex64::ZERO,
-        };
+        let mut found = Longest { dt: most, angle: [0.0; 3], rate: Complex64::ZERO };
         let look = |angle: [f64; 3], found: &mut Longest| -> Option<()> {
             for rate in eigenvalues(linear.at(angle, &self.fields))? {
                 let dt = self.region.longest(rate, found.dt, followed);
@@ -186,11 +174,7 @@ impl<'a> Symbol<'a> {
 impl Linear {
     /// The sum of the absolute values of all derivatives, an estimate of the largest rate.
     pub fn size(&self) -> f64 {
-        self.rows
-            .iter()
-            .flat_map(|row| row.values())
-            .map(|v| v.abs())
-            .sum()
+        self.rows.iter().flat_map(|row| row.values()).map(|v| v.abs()).sum()
     }
 
     /// Axes with more than one cell.

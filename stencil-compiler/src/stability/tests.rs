@@ -16,13 +16,7 @@ const SPACING: [f64; 3] = [0.1, 0.07, 0.13];
 
 fn about<'a>(params: &'a [f64], dimension: usize, state: &'a dyn State) -> About<'a> {
     let cells = std::array::from_fn(|axis| if axis < dimension { 12 } else { 1 });
-    About {
-        params,
-        spacing: SPACING,
-        cells,
-        t: 0.0,
-        state,
-    }
+    About { params, spacing: SPACING, cells, t: 0.0, state }
 }
 
 /// The limit about a uniform state of ones.
@@ -45,9 +39,7 @@ fn after(model: &Model, algorithm: &Algorithm, dt: f64, steps: usize, most: f64)
     let fields: Vec<StateId> = algorithm.states_of(Role::Field).map(|(id, _)| id).collect();
     for field in &fields {
         let mut number = || {
-            seed = seed
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(11);
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(11);
             (seed >> 40) as f64 / f64::from(1 << 23) - 1.0
         };
         let values: Vec<f64> = (0..cells.iter().product()).map(|_| number()).collect();
@@ -96,23 +88,13 @@ fn limits_are_those_of_textbooks() {
     // 1 / (2 (1/hx^2 + 1/hy^2 + ..)) for Euler and second order (Morton and Mayers, section 3.1).
     for dimension in 1..=3 {
         let sum: f64 = SPACING[..dimension].iter().map(|h| 1.0 / (h * h)).sum();
-        let found = limit(&model(
-            dimension,
-            HEAT,
-            "space: central<order = 2>; time: euler;",
-        ));
-        assert!(
-            (found * 2.0 * sum - 1.0).abs() < 1e-5,
-            "{dimension}: {found}"
-        );
+        let found = limit(&model(dimension, HEAT, "space: central<order = 2>; time: euler;"));
+        assert!((found * 2.0 * sum - 1.0).abs() < 1e-5, "{dimension}: {found}");
     }
     // A wave of speed one, centred differences: sqrt(3) h, and never for Euler.
     let wave = "field q: scalar; ddt(q) = -d[x](q);";
     let found = limit(&model(1, wave, "space: central<order = 2>; time: ssprk3;"));
-    assert!(
-        (found / (0.1 * 3.0_f64.sqrt()) - 1.0).abs() < 1e-4,
-        "{found}"
-    );
+    assert!((found / (0.1 * 3.0_f64.sqrt()) - 1.0).abs() < 1e-4, "{found}");
     for time in ["euler", "ssprk2"] {
         let scheme = format!("space: central<order = 2>; time: {time};");
         assert_eq!(limit(&model(1, wave, &scheme)), 0.0, "{time}");
@@ -127,19 +109,13 @@ fn waves_stay_bounded_below_the_limit_and_grow_above_it() {
             for (j, integrator) in crate::catalogue::integrators::ALL.iter().enumerate() {
                 let orders = [2, 4, 6, 8];
                 let order = orders[(i + j) % if dimension == 1 { 4 } else { 2 }];
-                let scheme = format!(
-                    "space: central<order = {order}>; time: {};",
-                    integrator.name
-                );
+                let scheme = format!("space: central<order = {order}>; time: {};", integrator.name);
                 let model = model(dimension, system, &scheme);
                 let algorithm = discretize(&model).unwrap();
                 let limit = limit(&model);
                 let what = format!("{system} in {dimension}d, {scheme} limit {limit}");
                 if limit == 0.0 {
-                    assert!(
-                        Region::new(&(integrator.tableau)()).imaginary() == 0.0,
-                        "{what}"
-                    );
+                    assert!(Region::new(&(integrator.tableau)()).imaginary() == 0.0, "{what}");
                     continue;
                 }
                 let steps = [300, 150, 60][dimension - 1];
@@ -159,31 +135,11 @@ fn waves_stay_bounded_below_the_limit_and_grow_above_it() {
 #[test]
 fn shares_of_speeds_add_up_to_the_limit() {
     let cases = [
-        (
-            1,
-            "field q: scalar; ddt(q) = lap(q); cfl { diffusive: 1 }",
-            1.0,
-        ),
-        (
-            3,
-            "field q: scalar; ddt(q) = lap(q); cfl { diffusive: 1 }",
-            1.0,
-        ),
-        (
-            1,
-            "field q: scalar; ddt(q) = -lap(lap(q)); cfl { hyperdiffusive: 1 }",
-            1.0,
-        ),
-        (
-            2,
-            "field q: scalar; ddt(q) = -lap(lap(q)); cfl { hyperdiffusive: 1 }",
-            1.0,
-        ),
-        (
-            1,
-            "field q: scalar; ddt(q) = -2*d[x](q); cfl { advective: 2 }",
-            1.0,
-        ),
+        (1, "field q: scalar; ddt(q) = lap(q); cfl { diffusive: 1 }", 1.0),
+        (3, "field q: scalar; ddt(q) = lap(q); cfl { diffusive: 1 }", 1.0),
+        (1, "field q: scalar; ddt(q) = -lap(lap(q)); cfl { hyperdiffusive: 1 }", 1.0),
+        (2, "field q: scalar; ddt(q) = -lap(lap(q)); cfl { hyperdiffusive: 1 }", 1.0),
+        (1, "field q: scalar; ddt(q) = -2*d[x](q); cfl { advective: 2 }", 1.0),
         (
             3,
             "field h: scalar; field v: vector; ddt(h) = -div(v); ddt(v) = -9*grad(h); cfl { advective: 3 }",
@@ -194,11 +150,7 @@ fn shares_of_speeds_add_up_to_the_limit() {
             "field q: scalar; field p: scalar; ddt(q) = p; ddt(p) = 4*lap(q); cfl { advective: 2 }",
             1.0,
         ),
-        (
-            1,
-            "field q: scalar; ddt(q) = -d3[x](q); cfl { dispersive: 1 }",
-            1.0,
-        ),
+        (1, "field q: scalar; ddt(q) = -d3[x](q); cfl { dispersive: 1 }", 1.0),
         (
             1,
             "field q: scalar; ddt(q) = -2*d[x](q) + 0.1*lap(q); cfl { advective: 2; diffusive: 0.1 }",
@@ -223,19 +175,13 @@ fn shares_of_speeds_add_up_to_the_limit() {
                 });
                 let values: Vec<f64> = values.collect();
                 let shares = speeds(&model, SPACING, Axes::Sum);
-                let taken = shares
-                    .iter()
-                    .zip(&values)
-                    .map(|(share, value)| match share.over {
-                        None => value * share.rate,
-                        Some(at) => value * value * share.rate / values[at],
-                    });
+                let taken = shares.iter().zip(&values).map(|(share, value)| match share.over {
+                    None => value * share.rate,
+                    Some(at) => value * value * share.rate / values[at],
+                });
                 let (dt, limit) = (1.0 / taken.sum::<f64>(), limit(&model));
                 let ratio = dt / limit;
-                assert!(
-                    ratio < 1.001 && ratio > 0.94 * least,
-                    "{system} {scheme}: {ratio}"
-                );
+                assert!(ratio < 1.001 && ratio > 0.94 * least, "{system} {scheme}: {ratio}");
             }
         }
     }
@@ -248,11 +194,7 @@ fn diffusive_speeds_are_held_to_the_second_derivative_that_is_written() {
     let cases = [
         ("div(grad(q))", "composed", [1.0, 1.882, 2.515]),
         ("lap(q)", "composed", [4.0, 16.0 / 3.0, 6.044]),
-        (
-            "0.5*div(grad(q)) + 0.5*lap(q)",
-            "composed",
-            [4.0, 16.0 / 3.0, 6.044],
-        ),
+        ("0.5*div(grad(q)) + 0.5*lap(q)", "composed", [4.0, 16.0 / 3.0, 6.044]),
         ("div(grad(q))", "bidiagonal", [4.0, 16.0 / 3.0, 6.044]),
         ("div(q*grad(q))", "composed", [1.0, 1.882, 2.515]),
         ("div(q*grad(q))", "product", [4.0, 5.444, 6.167]),
@@ -267,10 +209,7 @@ fn diffusive_speeds_are_held_to_the_second_derivative_that_is_written() {
                 let share = speeds(&model, SPACING, Axes::Sum)[0];
                 let sum: f64 = SPACING[..dimension].iter().map(|h| 1.0 / (h * h)).sum();
                 let found = share.rate * 2.0 / sum;
-                assert!(
-                    (found / square - 1.0).abs() < 1e-3,
-                    "{body} {scheme}: {found}"
-                );
+                assert!((found / square - 1.0).abs() < 1e-3, "{body} {scheme}: {found}");
                 let ratio = 1.0 / (share.rate * limit(&model));
                 assert!(ratio < 1.001 && ratio > 0.49, "{body} {scheme}: {ratio}");
             }
@@ -284,14 +223,8 @@ fn diffusive_speeds_are_held_to_the_second_derivative_that_is_written() {
 fn each_axis_takes_the_speed_along_it() {
     let body = "conserved q: scalar; flux q -> [3*q, q];";
     let cases = [
-        (
-            "reconstruct: constant; riemann: rusanov; time: euler;",
-            Axes::Sum,
-        ),
-        (
-            "reconstruct: constant; riemann: rusanov; time: euler; sweep: dimensional;",
-            Axes::Max,
-        ),
+        ("reconstruct: constant; riemann: rusanov; time: euler;", Axes::Sum),
+        ("reconstruct: constant; riemann: rusanov; time: euler; sweep: dimensional;", Axes::Max),
         ("reconstruct: waves; riemann: roe; time: euler;", Axes::Max),
     ];
     for (scheme, together) in cases {
@@ -334,10 +267,7 @@ fn speeds_of_waves_are_implied_along_each_axis() {
     assert_eq!(implied(2, water), both);
     let friction = format!("{water} ddt(m) = div(h*grad(u));");
     assert!(implied(2, &friction).is_empty());
-    assert_eq!(
-        implied(2, &format!("{friction} cfl {{ diffusive: 1; }}")),
-        both
-    );
+    assert_eq!(implied(2, &format!("{friction} cfl {{ diffusive: 1; }}")), both);
     assert!(implied(2, &format!("{water} cfl {{ advective: 9; }}")).is_empty());
     let sound = "conserved p: scalar; conserved v: vector; param c: real = 2;
         flux p -> c^2*v; flux v -> p*I; waves { sound: c; }";
@@ -356,39 +286,18 @@ fn courant_numbers_of_reconstructions() {
     };
     let cases = [
         ("reconstruct: constant; riemann: rusanov; time: euler;", 1.0),
-        (
-            "reconstruct: plm<limiter = mc>; riemann: rusanov; time: euler;",
-            0.5,
-        ),
-        (
-            "reconstruct: plm<limiter = mc>; riemann: rusanov; time: ssprk2;",
-            1.0,
-        ),
-        (
-            "reconstruct: plm<limiter = koren>; riemann: rusanov; time: ssprk2;",
-            0.874,
-        ),
-        (
-            "reconstruct: plm<limiter = koren>; riemann: rusanov; time: ssprk104;",
-            3.611,
-        ),
-        (
-            "reconstruct: constant; riemann: rusanov; time: ssprk43;",
-            2.0,
-        ),
-        (
-            "reconstruct: constant; riemann: rusanov; time: ssprk104;",
-            6.0,
-        ),
+        ("reconstruct: plm<limiter = mc>; riemann: rusanov; time: euler;", 0.5),
+        ("reconstruct: plm<limiter = mc>; riemann: rusanov; time: ssprk2;", 1.0),
+        ("reconstruct: plm<limiter = koren>; riemann: rusanov; time: ssprk2;", 0.874),
+        ("reconstruct: plm<limiter = koren>; riemann: rusanov; time: ssprk104;", 3.611),
+        ("reconstruct: constant; riemann: rusanov; time: ssprk43;", 2.0),
+        ("reconstruct: constant; riemann: rusanov; time: ssprk104;", 6.0),
         ("reconstruct: weno5; riemann: rusanov; time: ssprk3;", 1.43),
         ("reconstruct: weno5; riemann: rusanov; time: euler;", 0.0),
         // FORCE takes 1 - (1 + n^2) for the shortest waves.
         ("reconstruct: constant; riemann: force; time: euler;", 1.0),
         ("reconstruct: constant; riemann: force; time: ssprk2;", 1.0),
-        (
-            "reconstruct: constant; riemann: force; time: ssprk3;",
-            1.512_745_f64.sqrt(),
-        ),
+        ("reconstruct: constant; riemann: force; time: ssprk3;", 1.512_745_f64.sqrt()),
         ("reconstruct: weno5; riemann: force; time: euler;", 0.0),
     ];
     for (scheme, expected) in cases {

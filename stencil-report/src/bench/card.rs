@@ -115,11 +115,7 @@ impl Card {
             "bound by",
             "B/point"
         );
-        for Kernel {
-            launched: kernel,
-            predicted_bytes,
-        } in &self.kernels
-        {
+        for Kernel { launched: kernel, predicted_bytes } in &self.kernels {
             let _ = writeln!(
                 text,
                 "  {:<24} {:>7} {:>7} {:>5} {:>7} {:>8} {:>8} {:>7} {:>6}  {:<14} {:>7.1}",

@@ -63,20 +63,10 @@ pub(super) struct Case<T> {
 impl<T: Number> Case<T> {
     /// Sets up a run with smooth values.
     pub(super) fn new(system: &SystemDef, setup: &Setup<'_>) -> Result<Self, Failure> {
-        let Setup {
-            cells,
-            patches,
-            engine,
-            threads,
-            cfl,
-            lean,
-            ref schedule,
-        } = *setup;
+        let Setup { cells, patches, engine, threads, cfl, lean, ref schedule } = *setup;
         let alike = || smooth::run::<T>(system, cells);
         let mut builder = cfl
-            .map_or_else(alike, |number| {
-                smooth::without_steps(system, cells).cfl(number)
-            })
+            .map_or_else(alike, |number| smooth::without_steps(system, cells).cfl(number))
             .patches(along_axes(system, patches, 1))
             .engine(engine);
         if let Some(threads) = threads {
@@ -113,10 +103,7 @@ impl<T: Number> Case<T> {
     pub(super) fn bare(&self, setup: &Setup<'_>) -> Result<Self, Failure> {
         let system = self.simulation.system().without_neighbours();
         let schedule = self.simulation.schedule().clone();
-        let setup = Setup {
-            schedule: Some(("", schedule)),
-            ..setup.clone()
-        };
+        let setup = Setup { schedule: Some(("", schedule)), ..setup.clone() };
         Self::new(&system, &setup)
     }
 
@@ -127,10 +114,7 @@ impl<T: Number> Case<T> {
         [
             ("BENCH_SYSTEM", simulation.system().name().to_string()),
             ("BENCH_MIXED", mixed(simulation.system()).to_string()),
-            (
-                "BENCH_ORDER",
-                simulation.system().model().scheme.order.to_string(),
-            ),
+            ("BENCH_ORDER", simulation.system().model().scheme.order.to_string()),
             ("BENCH_SCHEDULE", self.schedule.clone().unwrap_or_default()),
             ("BENCH_PRECISION", T::NAME.to_string()),
             ("BENCH_CELLS", cells.join(",")),
@@ -234,11 +218,7 @@ impl<T: Number> Case<T> {
         }
         let threads = self.simulation.threads();
         let Peak { gflops, .. } = peak::<T>(threads);
-        let Stream {
-            copy_gb_s,
-            triad_gb_s,
-            ..
-        } = stream(threads);
+        let Stream { copy_gb_s, triad_gb_s, .. } = stream(threads);
         self.copy = self.copy.max(copy_gb_s);
         let best = self.processor.take().unwrap_or_default();
         self.processor = Some(report::Processor {
@@ -348,10 +328,7 @@ impl<T: Number> Case<T> {
         let peak = rates.map(|rates| rates.peak_flops(T::BYTES) / 1e9);
         Some(PartCosts {
             all: parts(&grid, (plan, costs), times),
-            roofs: Roofs {
-                peak: peak.unwrap_or_else(of_processor),
-                copy: self.copy,
-            },
+            roofs: Roofs { peak: peak.unwrap_or_else(of_processor), copy: self.copy },
             steps: plan.time_steps,
         })
     }

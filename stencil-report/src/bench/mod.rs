@@ -98,17 +98,12 @@ pub fn measure<T: Number>(
 ) -> Result<Measured, Failure> {
     let mut case = Case::<T>::new(system, setup)?;
     let told = case.told();
-    let mut beside = timings
-        .beside
-        .map(|command| OtherProgram::new(command, told));
+    let mut beside = timings.beside.map(|command| OtherProgram::new(command, told));
     let bare = timings.bare.then(|| case.bare(setup)).transpose()?;
     case.measure(timings, beside.as_mut())?;
     let mut measured = case.result(beside);
     if let Some(mut bare) = bare {
-        let timings = Timings {
-            kernels: false,
-            ..*timings
-        };
+        let timings = Timings { kernels: false, ..*timings };
         bare.measure(&timings, None)?;
         measured.bare_mpts = Some(bare.result(None).best_mpts);
     }
@@ -127,11 +122,7 @@ impl Results {
     /// Makes an empty list. Schedules are compared with the first of them if `compares`, and the text shows kernels and parts of
     /// steps if `kernels`.
     pub fn new(compares: bool, kernels: bool) -> Self {
-        Results {
-            all: Vec::new(),
-            compares,
-            kernels,
-        }
+        Results { all: Vec::new(), compares, kernels }
     }
 
     /// Adds a case and returns its lines of the table.

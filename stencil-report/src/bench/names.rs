@@ -85,43 +85,22 @@ mod tests {
 
     #[test]
     fn cases_have_names_of_their_own() {
-        let of = |schedule: &str| Measured {
-            schedule: Some(schedule.into()),
-            ..on_card(None)
-        };
+        let of = |schedule: &str| Measured { schedule: Some(schedule.into()), ..on_card(None) };
         let named = |results: &[Measured]| of_cases(&results.iter().collect::<Vec<_>>());
-        let cut = Measured {
-            patches: [2, 1, 1],
-            ..of("a")
-        };
+        let cut = Measured { patches: [2, 1, 1], ..of("a") };
         assert_eq!(
-            named(&[
-                of("files/a.schedule"),
-                of("others/a.schedule"),
-                cut,
-                of("b")
-            ]),
+            named(&[of("files/a.schedule"), of("others/a.schedule"), cut, of("b")]),
             ["a-64x32", "a-64x32-2", "a-64x32-3", "b-64x32"].map(|end| format!("Heat-f64-{end}"))
         );
         // A numbered name is no name of another case.
-        let numbered = Measured {
-            schedule: Some("a-64x32".into()),
-            cells: [2, 1, 1],
-            ..on_card(None)
-        };
+        let numbered =
+            Measured { schedule: Some("a-64x32".into()), cells: [2, 1, 1], ..on_card(None) };
         let names = named(&[of("a"), numbered, of("a")]);
         assert_eq!(names[1..], ["Heat-f64-a-64x32-2", "Heat-f64-a-64x32-3"]);
-        let composed = Measured {
-            mixed: "composed",
-            order: 4,
-            ..of("a")
-        };
+        let composed = Measured { mixed: "composed", order: 4, ..of("a") };
         assert_eq!(
             named(&[of("a"), composed]),
-            [
-                "Heat-f64-bidiagonal-order-6-a-64x32",
-                "Heat-f64-composed-order-4-a-64x32"
-            ]
+            ["Heat-f64-bidiagonal-order-6-a-64x32", "Heat-f64-composed-order-4-a-64x32"]
         );
     }
 

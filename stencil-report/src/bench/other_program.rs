@@ -33,11 +33,7 @@ impl OtherProgram {
 
     /// Runs it once, to its end.
     pub(super) fn run(&mut self) -> Result<(), Failure> {
-        let (shell, flag) = if cfg!(windows) {
-            ("cmd", "/C")
-        } else {
-            ("sh", "-c")
-        };
+        let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
         let start = Instant::now();
         let output = Command::new(shell)
             .args([flag, &self.command])
@@ -46,11 +42,7 @@ impl OtherProgram {
             .output()
             .map_err(|e| self.failed(&format!("cannot be started: {e}"), ""))?;
         let seconds = start.elapsed().as_secs_f64();
-        let Output {
-            status,
-            stdout,
-            stderr,
-        } = output;
+        let Output { status, stdout, stderr } = output;
         if !status.success() {
             let tail = String::from_utf8_lossy(&stderr);
             return Err(self.failed(&format!("failed with {status}"), &tail));
@@ -101,13 +93,9 @@ pub(super) fn speed(output: &str) -> Option<f64> {
     let number = |rest: &str| {
         let rest = rest.trim_start_matches(['"', '\'']).trim_start();
         let rest = rest.strip_prefix(['=', ':'])?.trim_start();
-        let end = rest
-            .find(|c: char| !(c.is_ascii_digit() || "+-.eE".contains(c)))
-            .unwrap_or(rest.len());
-        rest[..end]
-            .parse()
-            .ok()
-            .filter(|v: &f64| v.is_finite() && *v > 0.0)
+        let end =
+            rest.find(|c: char| !(c.is_ascii_digit() || "+-.eE".contains(c))).unwrap_or(rest.len());
+        rest[..end].parse().ok().filter(|v: &f64| v.is_finite() && *v > 0.0)
     };
     output.split("mpts_per_s").skip(1).filter_map(number).last()
 }

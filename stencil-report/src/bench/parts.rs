@@ -92,10 +92,7 @@ pub(super) fn parts(
             StepPart::Kernel(at) => kernel(*at)?,
             StepPart::Fill { values } => {
                 let bytes = 2.0 * *values as f64 * value;
-                let work = Work {
-                    bytes,
-                    ..Work::default()
-                };
+                let work = Work { bytes, ..Work::default() };
                 other("ghost cells", "ghost cells", work)
             }
             StepPart::TimeStep { costs, reduced } => {
@@ -207,8 +204,7 @@ impl PartCosts {
     /// Seconds of all parts one by one, if they have times of their own.
     pub(super) fn seconds(&self) -> Option<f64> {
         let all: Option<Vec<f64>> = self.all.iter().map(|part| part.seconds).collect();
-        all.filter(|all| !all.is_empty())
-            .map(|all| all.iter().sum())
+        all.filter(|all| !all.is_empty()).map(|all| all.iter().sum())
     }
 
     /// The work of all of them.
@@ -264,11 +260,7 @@ impl PartCosts {
             "of roof",
             "share"
         );
-        text += if of_first.is_some() {
-            "  of first\n"
-        } else {
-            "\n"
-        };
+        text += if of_first.is_some() { "  of first\n" } else { "\n" };
         let ratio = |own: Option<f64>| match (of_first, own) {
             (None, _) => "\n".to_string(),
             (Some(_), Some(own)) => format!("  {own:>8.2}\n"),
@@ -276,9 +268,7 @@ impl PartCosts {
         };
         let all = self.seconds();
         for part in &self.all {
-            let time = part
-                .seconds
-                .map(|seconds| (seconds, all.unwrap_or(seconds)));
+            let time = part.seconds.map(|seconds| (seconds, all.unwrap_or(seconds)));
             let fits = part.computes.chars().count() <= COMPUTES;
             let words = if fits { &part.computes } else { &part.label };
             text += &self.line(&part.name, words, &part.work, time);
@@ -290,9 +280,8 @@ impl PartCosts {
             1 => "a step".to_string(),
             steps => format!("{steps} steps"),
         };
-        let words = all.map_or(String::new(), |all| {
-            format!("parts one by one: {:.0} us", 1e6 * all)
-        });
+        let words =
+            all.map_or(String::new(), |all| format!("parts one by one: {:.0} us", 1e6 * all));
         text += &self.line(&name, &words, &self.work(), Some((group, group)));
         text + &ratio(of_first)
     }
@@ -381,13 +370,7 @@ mod tests {
     }
 
     fn grid(card: Option<&cost::Card>) -> Grid<'_> {
-        Grid {
-            cells: [64, 32, 1],
-            patches: [1; 3],
-            dimension: 2,
-            value_bytes: 8,
-            card,
-        }
+        Grid { cells: [64, 32, 1], patches: [1; 3], dimension: 2, value_bytes: 8, card }
     }
 
     #[test]
@@ -396,10 +379,7 @@ mod tests {
         let costs = cost::kernels(&one).unwrap();
         let parts = parts(&grid(None), (&one.plan, &costs), &[]);
         let words: Vec<&str> = parts.iter().map(|part| part.computes.as_str()).collect();
-        assert_eq!(
-            words,
-            ["new p, u_x, u_y, along x", "new p, u_x, u_y, along y"]
-        );
+        assert_eq!(words, ["new p, u_x, u_y, along x", "new p, u_x, u_y, along y"]);
         assert!(parts.iter().all(|part| part.seconds.is_none()));
         // Three fields are read and written.
         assert_eq!(parts[0].work.bytes, 64.0 * 32.0 * 8.0 * 6.0);
@@ -410,11 +390,7 @@ mod tests {
         );
         let costs = cost::kernels(&stored).unwrap();
         let parts = super::parts(&grid(None), (&stored.plan, &costs), &[]);
-        assert!(
-            parts[0].computes.ends_with(" and 1 more, along x"),
-            "{}",
-            parts[0].computes
-        );
+        assert!(parts[0].computes.ends_with(" and 1 more, along x"), "{}", parts[0].computes);
         // Four names, whatever the words show of them.
         assert_eq!(parts[0].whole.split(", ").count(), 5, "{}", parts[0].whole);
     }
@@ -423,14 +399,8 @@ mod tests {
     fn what_a_card_did_in_a_step_is_in_its_order() {
         let (_, one) = compiled("schedule kernel direct");
         let costs = cost::kernels(&one).unwrap();
-        let time = |part, us: f64| PartTime {
-            part,
-            seconds: 1e-6 * us,
-        };
-        let speeds = StepPart::TimeStep {
-            costs: costs[..1].to_vec(),
-            reduced: 1,
-        };
+        let time = |part, us: f64| PartTime { part, seconds: 1e-6 * us };
+        let speeds = StepPart::TimeStep { costs: costs[..1].to_vec(), reduced: 1 };
         let times = [
             time(speeds, 7.0),
             time(StepPart::Fill { values: 1000 }, 3.0),
@@ -440,19 +410,10 @@ mod tests {
         let parts = parts(&grid(Some(&card)), (&one.plan, &costs), &times);
         let found: Vec<(&str, Option<usize>, f64)> = parts
             .iter()
-            .map(|part| {
-                (
-                    part.name.as_str(),
-                    part.substep,
-                    1e6 * part.seconds.unwrap(),
-                )
-            })
+            .map(|part| (part.name.as_str(), part.substep, 1e6 * part.seconds.unwrap()))
             .collect();
-        let expected = [
-            ("time step", None, 7.0),
-            ("ghost cells", None, 3.0),
-            ("Sound_2_1", Some(1), 5.0),
-        ];
+        let expected =
+            [("time step", None, 7.0), ("ghost cells", None, 3.0), ("Sound_2_1", Some(1), 5.0)];
         for (found, expected) in found.iter().zip(expected) {
             assert_eq!((found.0, found.1), (expected.0, expected.1));
             assert!((found.2 - expected.2).abs() < 1e-9);

@@ -16,11 +16,7 @@ struct Against {
     value: fn(&Measured) -> f64,
 }
 
-const SIZE: Against = Against {
-    label: "cells along an axis",
-    is_logarithmic: true,
-    value: side,
-};
+const SIZE: Against = Against { label: "cells along an axis", is_logarithmic: true, value: side };
 const ORDER: Against = Against {
     label: "order of the differences",
     is_logarithmic: false,
@@ -65,10 +61,7 @@ fn pictures(results: &[Measured]) -> Vec<(String, LinePlot)> {
             let of = own.iter().filter(|r| side(r) == *size).copied();
             let of: Vec<&Measured> = of.collect();
             let title = format!("{title}, {size} cells along an axis");
-            all.push((
-                format!("{name}-orders-{size}"),
-                picture(&title, &ORDER, &of),
-            ));
+            all.push((format!("{name}-orders-{size}"), picture(&title, &ORDER, &of)));
         }
     }
     all
@@ -103,37 +96,19 @@ fn picture(title: &str, against: &Against, results: &[&Measured]) -> LinePlot {
     let forms = firsts(results, |r| r.mixed);
     let schedules = firsts(results, |r| schedule(r));
     for (form, name) in firsts(results, |r| (r.mixed, schedule(r))) {
-        let own = || {
-            results
-                .iter()
-                .filter(|r| (r.mixed, schedule(r)) == (form, name.clone()))
-        };
+        let own = || results.iter().filter(|r| (r.mixed, schedule(r)) == (form, name.clone()));
         // A schedule has one colour: in another form, and in the program beside.
         let color = schedules.iter().position(|s| *s == name).unwrap_or(0);
         let color = Some(Color::PALETTE[color % Color::PALETTE.len()]);
-        let name = if forms.len() > 1 {
-            format!("{name}, {form}")
-        } else {
-            name.clone()
-        };
+        let name = if forms.len() > 1 { format!("{name}, {form}") } else { name.clone() };
         let mut add = |name: String, style, value: &dyn Fn(&Measured) -> Option<f64>| {
             let (xs, ys): (Vec<f64>, Vec<f64>) =
                 own().filter_map(|r| Some((at(r), value(r)?))).unzip();
             if !xs.is_empty() {
-                plot.series.push(Series {
-                    name,
-                    xs,
-                    ys,
-                    style,
-                    color,
-                });
+                plot.series.push(Series { name, xs, ys, style, color });
             }
         };
-        let style = if form == forms[0] {
-            Style::LinePoints
-        } else {
-            Style::LineRings
-        };
+        let style = if form == forms[0] { Style::LinePoints } else { Style::LineRings };
         add(name.clone(), style, &|r| Some(r.best_mpts));
         let sustained = |r: &Measured| Some(r.card.as_ref()?.sustained?.0);
         add(format!("{name}, sustained"), Style::Points, &sustained);
@@ -177,15 +152,8 @@ mod tests {
 
     #[test]
     fn curves_pass_through_what_was_measured() {
-        let small = Measured {
-            cells: [64, 64, 64],
-            ..on_card(None)
-        };
-        let large = Measured {
-            cells: [128, 128, 128],
-            best_mpts: 40.0,
-            ..on_card(None)
-        };
+        let small = Measured { cells: [64, 64, 64], ..on_card(None) };
+        let large = Measured { cells: [128, 128, 128], best_mpts: 40.0, ..on_card(None) };
         let plot = picture("Heat, f64", &SIZE, &[&small, &large]);
         let [ours, floor] = &plot.series[..] else {
             panic!("{:?}", plot.series);
@@ -204,27 +172,18 @@ mod tests {
             panic!("{:?}", plot.series);
         };
         assert_eq!((ours.color, ours.ys[0]), (theirs.color, 20.0));
-        assert_eq!(
-            (&theirs.name[..], theirs.ys[0]),
-            ("beside compiled, 2 threads", 10.0)
-        );
+        assert_eq!((&theirs.name[..], theirs.ys[0]), ("beside compiled, 2 threads", 10.0));
     }
 
     #[test]
     fn a_schedule_has_its_colour_in_every_form() {
-        let other = Measured {
-            mixed: "composed",
-            ..on_card(None)
-        };
+        let other = Measured { mixed: "composed", ..on_card(None) };
         let plot = picture("Heat, f64", &SIZE, &[&on_card(None), &other]);
         let [first, second, _] = &plot.series[..] else {
             panic!("{:?}", plot.series);
         };
         assert_eq!(first.color, second.color);
-        assert_eq!(
-            (first.style, second.style),
-            (Style::LinePoints, Style::LineRings)
-        );
+        assert_eq!((first.style, second.style), (Style::LinePoints, Style::LineRings));
         assert_eq!(second.name, "carried, composed");
     }
 
@@ -242,35 +201,21 @@ mod tests {
             panic!("{}", all.len());
         };
         assert_eq!(name, "Heat-f64-orders-64");
-        assert_eq!(
-            (&plot.series[0].xs[..], plot.x_log),
-            (&[2.0, 4.0][..], false)
-        );
+        assert_eq!((&plot.series[0].xs[..], plot.x_log), (&[2.0, 4.0][..], false));
         assert_eq!(plot.series[0].ys, [50.0, 25.0]);
         let names = |results: &[Measured]| -> Vec<String> {
-            pictures(results)
-                .into_iter()
-                .map(|(name, _)| name)
-                .collect()
+            pictures(results).into_iter().map(|(name, _)| name).collect()
         };
         let more = [of(2, 64), of(4, 64), of(2, 32), of(4, 32)];
         assert_eq!(
             names(&more),
-            [
-                "Heat-f64-order-2",
-                "Heat-f64-order-4",
-                "Heat-f64-orders-64",
-                "Heat-f64-orders-32"
-            ]
+            ["Heat-f64-order-2", "Heat-f64-order-4", "Heat-f64-orders-64", "Heat-f64-orders-32"]
         );
     }
 
     #[test]
     fn each_system_and_precision_has_a_picture() {
-        let other = Measured {
-            precision: "f32",
-            ..measured()
-        };
+        let other = Measured { precision: "f32", ..measured() };
         let pictures = all(&[measured(), on_card(None), other]);
         let names: Vec<&str> = pictures.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, ["Heat-f64", "Heat-f32"]);

@@ -348,10 +348,7 @@ pub(super) fn notes(results: &[Measured]) -> String {
         if result.processor.is_some() {
             let peak = most(|r| r.processor.map_or(0.0, |p| p.peak_gflops));
             let triad = most(|r| r.processor.map_or(0.0, |p| p.triad_gb_s));
-            let _ = write!(
-                text,
-                ", triad {triad:.1} GB/s, {peak:.1} GFLOP/s of multiply-adds"
-            );
+            let _ = write!(text, ", triad {triad:.1} GB/s, {peak:.1} GFLOP/s of multiply-adds");
         }
         text.push('\n');
         seen.push(machine);

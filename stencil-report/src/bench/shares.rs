@@ -41,12 +41,7 @@ pub(super) fn of_parts(results: &[Measured]) -> Vec<(String, Scene)> {
 
 fn title(result: &Measured) -> String {
     let cells: Vec<String> = axes(result).map(|n| n.to_string()).collect();
-    format!(
-        "{}, {}, {} cells",
-        result.system,
-        result.precision,
-        cells.join(" x ")
-    )
+    format!("{}, {}, {} cells", result.system, result.precision, cells.join(" x "))
 }
 
 /// Each part below the roof, and all of a step.
@@ -173,12 +168,7 @@ fn times(results: &[&Measured]) -> Scene {
         color: at,
     });
     let mut bars: Vec<Bar> = steps.collect();
-    let parts = |result: &Measured| {
-        result
-            .parts
-            .as_ref()
-            .map_or(Vec::new(), PartCosts::together)
-    };
+    let parts = |result: &Measured| result.parts.as_ref().map_or(Vec::new(), PartCosts::together);
     // Bars beside those of steps are of one step, too.
     let at_once = |at: usize| results[at].parts.as_ref().map_or(1, |own| own.steps) as f64;
     let all: Vec<Vec<Together>> = results.iter().map(|r| parts(r)).collect();
@@ -186,10 +176,8 @@ fn times(results: &[&Measured]) -> Scene {
     for part in all.first().into_iter().flatten() {
         let same = |own: &&Together| own.is_like(part) && own.of_first().is_some();
         let found = all.iter().map(|own| own.iter().find(same));
-        let found: Vec<(usize, &Together)> = found
-            .enumerate()
-            .filter_map(|(at, own)| Some((at, own?)))
-            .collect();
+        let found: Vec<(usize, &Together)> =
+            found.enumerate().filter_map(|(at, own)| Some((at, own?))).collect();
         if found.len() < 2 || shown == COMPARED {
             continue;
         }
@@ -205,9 +193,9 @@ fn times(results: &[&Measured]) -> Scene {
         }));
     }
     let picture = Bars {
-        title: results.first().map_or(String::new(), |r| {
-            format!("{}: the time of a step", title(r))
-        }),
+        title: results
+            .first()
+            .map_or(String::new(), |r| format!("{}: the time of a step", title(r))),
         subtitle: results.first().map_or(String::new(), |r| r.machine()),
         bars,
     };
@@ -220,31 +208,18 @@ fn ratios(title: &str, results: &[&Measured]) -> LinePlot {
     let mut plot = LinePlot::new()
         .title(title)
         .subtitle(machine)
-        .labels(
-            "cells along an axis",
-            "rate over that of the first schedule",
-        )
+        .labels("cells along an axis", "rate over that of the first schedule")
         .x_ticks(firsts(results, |r| side(r)));
     plot.x_log = true;
     let mut add = |at: usize, name: String, style, (xs, ys): (Vec<f64>, Vec<f64>)| {
         let color = Some(Color::PALETTE[at % Color::PALETTE.len()]);
-        plot.series.push(Series {
-            name,
-            xs,
-            ys,
-            style,
-            color,
-        });
+        plot.series.push(Series { name, xs, ys, style, color });
     };
     for (at, name) in firsts(results, |r| schedule(r)).into_iter().enumerate() {
         let own = || results.iter().filter(|r| schedule(r) == name);
         let steps = own().map(|r| (side(r), r.of_first.unwrap_or(1.0))).unzip();
         add(at, name.clone(), Style::LinePoints, steps);
-        let Some(part) = own()
-            .next_back()
-            .and_then(|r| differing(r))
-            .filter(|_| at > 0)
-        else {
+        let Some(part) = own().next_back().and_then(|r| differing(r)).filter(|_| at > 0) else {
             continue;
         };
         let ratio = |r: &&&Measured| {
@@ -268,12 +243,8 @@ fn differing(result: &Measured) -> Option<Together> {
     let parts = result.parts.as_ref()?;
     let all = parts.seconds()?;
     let far = |own: &Together| own.of_first().map_or(0.0, |ratio| ratio.ln().abs());
-    let long = parts
-        .together()
-        .into_iter()
-        .filter(|own| own.seconds >= NAMED * all);
-    long.filter(|own| far(own) > 0.0)
-        .max_by(|a, b| far(a).total_cmp(&far(b)))
+    let long = parts.together().into_iter().filter(|own| own.seconds >= NAMED * all);
+    long.filter(|own| far(own) > 0.0).max_by(|a, b| far(a).total_cmp(&far(b)))
 }
 
 #[cfg(test)]
@@ -294,18 +265,12 @@ mod tests {
         };
         let pictures = of_parts(&[measured(), of]);
         let stem = "Heat-f64-plain-64x32";
-        assert_eq!(
-            names(&pictures),
-            [format!("{stem}-roofline"), format!("{stem}-shares")]
-        );
+        assert_eq!(names(&pictures), [format!("{stem}-roofline"), format!("{stem}-shares")]);
         for (name, scene) in &pictures {
             let (width, height) = scene.size();
             let texts = scene.texts();
             for words in ["2 x new q", "ghost cells"] {
-                assert!(
-                    texts.iter().any(|(text, _)| *text == words),
-                    "{name}: {words}"
-                );
+                assert!(texts.iter().any(|(text, _)| *text == words), "{name}: {words}");
             }
             for (text, [x, y, w, h]) in texts {
                 let inside = x >= 0.0 && y >= 0.0 && x + w <= width && y + h <= height;
@@ -314,20 +279,14 @@ mod tests {
         }
         // 50 of 64 us.
         let texts = pictures[1].1.texts();
-        assert!(
-            texts.iter().any(|(text, _)| *text == "78.1 %, 50.0 us"),
-            "{texts:?}"
-        );
+        assert!(texts.iter().any(|(text, _)| *text == "78.1 %, 50.0 us"), "{texts:?}");
     }
 
     #[test]
     fn of_a_processor_there_is_the_whole_step() {
         let mut parts = parts();
         parts.all.iter_mut().for_each(|part| part.seconds = None);
-        let of = Measured {
-            parts: Some(parts),
-            ..measured()
-        };
+        let of = Measured { parts: Some(parts), ..measured() };
         let pictures = of_parts(&[of]);
         let stem = "Heat-f64-compiled-2-threads-64x32";
         assert_eq!(names(&pictures), [format!("{stem}-roofline")]);
@@ -339,9 +298,7 @@ mod tests {
     fn parts_that_schedules_share_are_compared() {
         let of = |schedule: &str, cells: usize, slow: f64, first: &[Measured]| {
             let mut own = parts();
-            own.all[2..]
-                .iter_mut()
-                .for_each(|part| part.seconds = part.seconds.map(|s| s * slow));
+            own.all[2..].iter_mut().for_each(|part| part.seconds = part.seconds.map(|s| s * slow));
             let mut of = Measured {
                 schedule: Some(schedule.into()),
                 cells: [cells; 3],
@@ -359,15 +316,10 @@ mod tests {
             panic!("no bars");
         };
         let texts = scene.texts();
-        for words in [
-            "aos: 2 x new q",
-            "0.100 ms, 0.50 times as fast",
-            "soa: speeds, and the time step",
-        ] {
-            assert!(
-                texts.iter().any(|(text, _)| *text == words),
-                "{words} of {texts:?}"
-            );
+        for words in
+            ["aos: 2 x new q", "0.100 ms, 0.50 times as fast", "soa: speeds, and the time step"]
+        {
+            assert!(texts.iter().any(|(text, _)| *text == words), "{words} of {texts:?}");
         }
         let soa = of("files/soa.schedule", 64, 1.0, &[]);
         let aos = of("files/aos.schedule", 64, 4.0, std::slice::from_ref(&soa));
@@ -378,10 +330,7 @@ mod tests {
         let [_, step, part] = &plot.series[..] else {
             panic!("{:?}", plot.series);
         };
-        assert_eq!(
-            (&part.name[..], part.style),
-            ("aos: 2 x new q", Style::Dashed)
-        );
+        assert_eq!((&part.name[..], part.style), ("aos: 2 x new q", Style::Dashed));
         assert_eq!((part.color, &part.xs), (step.color, &step.xs));
         assert!((part.ys[0] - 0.5).abs() < 1e-12 && (part.ys[1] - 0.25).abs() < 1e-12);
     }
@@ -391,10 +340,7 @@ mod tests {
         let of = |schedule: &str, first: &[Measured]| {
             let mut of = Measured {
                 schedule: Some(schedule.into()),
-                parts: Some(PartCosts {
-                    steps: 2,
-                    ..parts()
-                }),
+                parts: Some(PartCosts { steps: 2, ..parts() }),
                 ..on_card(None)
             };
             of.compare(first);
@@ -428,20 +374,13 @@ mod tests {
             panic!("no bars");
         };
         let texts = scene.texts();
-        assert!(
-            texts
-                .iter()
-                .any(|(text, _)| text.ends_with("0.50 times as fast"))
-        );
+        assert!(texts.iter().any(|(text, _)| text.ends_with("0.50 times as fast")));
         let two = [&one[..], &[of("soa", 64, 1.0), of("aos", 64, 0.25)]].concat();
         let pictures = of_schedules(&two);
         assert_eq!(names(&pictures), ["Heat-f64-ratios"]);
         let Picture::Plot(plot) = &pictures[0].1 else {
             panic!("no curves");
         };
-        assert_eq!(
-            (&plot.series[1].name[..], &plot.series[1].ys[..]),
-            ("aos", &[0.5, 0.25][..])
-        );
+        assert_eq!((&plot.series[1].name[..], &plot.series[1].ys[..]), ("aos", &[0.5, 0.25][..]));
     }
 }

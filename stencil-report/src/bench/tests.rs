@@ -98,20 +98,11 @@ pub(super) fn on_card(power_w: Option<f64>) -> Measured {
         card: Some(Card {
             name: "Some Card".into(),
             launches: 5,
-            kernels: vec![
-                kernel("Heat_1_1", 128, 0.25),
-                kernel("Heat_2_1", 160, 0.125),
-            ],
+            kernels: vec![kernel("Heat_1_1", 128, 0.25), kernel("Heat_2_1", 160, 0.125)],
             protocol: Protocol::Both,
-            load: Load {
-                clock_mhz: Some(1979.6),
-                power_w,
-            },
+            load: Load { clock_mhz: Some(1979.6), power_w },
             sustained: power_w.map(|power_w| {
-                let load = Load {
-                    clock_mhz: Some(1540.4),
-                    power_w: Some(power_w + 188.0),
-                };
+                let load = Load { clock_mhz: Some(1540.4), power_w: Some(power_w + 188.0) };
                 (15.0, load)
             }),
             start: 0.125,
@@ -146,20 +137,11 @@ pub(super) fn parts() -> PartCosts {
     PartCosts {
         all: vec![
             part("time step", "speeds, and the time step", None, speeds, 10.0),
-            part(
-                "ghost cells",
-                "ghost cells",
-                None,
-                work(2.0, 0.0, 0.0, 0.0),
-                4.0,
-            ),
+            part("ghost cells", "ghost cells", None, work(2.0, 0.0, 0.0, 0.0), 4.0),
             part("Heat_1_1", "new q", Some(0), kernel, 20.0),
             part("Heat_2_1", "new q", Some(1), kernel, 30.0),
         ],
-        roofs: Roofs {
-            peak: 20_000.0,
-            copy: 4_000.0,
-        },
+        roofs: Roofs { peak: 20_000.0, copy: 4_000.0 },
         steps: 1,
     }
 }
@@ -184,10 +166,7 @@ fn what_cannot_be_measured_is_noted() {
     let mut note = Vec::new();
     assert_eq!(or_noted(Ok::<_, String>(1), "a part", &mut note), Some(1));
     assert!(note.is_empty());
-    assert_eq!(
-        or_noted(Err::<u8, _>("no events"), "a part", &mut note),
-        None
-    );
+    assert_eq!(or_noted(Err::<u8, _>("no events"), "a part", &mut note), None);
     let note = String::from_utf8(note).unwrap();
     assert_eq!(note, "note: a part could not be measured: no events\n");
 }
@@ -195,35 +174,20 @@ fn what_cannot_be_measured_is_noted() {
 #[test]
 fn a_reported_speed_is_found_in_text_and_json() {
     assert_eq!(speed("size 3\nmpts_per_s = 12.5\n"), Some(12.5));
-    assert_eq!(
-        speed("{\"t\": 1, \"mpts_per_s\": 3.2e1, \"n\": 4}"),
-        Some(32.0)
-    );
+    assert_eq!(speed("{\"t\": 1, \"mpts_per_s\": 3.2e1, \"n\": 4}"), Some(32.0));
     assert_eq!(speed("mpts_per_s=1\nmpts_per_s=2"), Some(2.0));
-    for none in [
-        "",
-        "mpts_per_s",
-        "mpts_per_s = fast",
-        "mpts_per_s = -1",
-        "mpts 3",
-    ] {
+    for none in ["", "mpts_per_s", "mpts_per_s = fast", "mpts_per_s = -1", "mpts 3"] {
         assert_eq!(speed(none), None, "{none}");
     }
 }
 
 #[test]
 fn a_row_is_followed_by_that_of_the_same_without_neighbours() {
-    let row = Measured {
-        bare_mpts: Some(25.0),
-        ..measured()
-    };
+    let row = Measured { bare_mpts: Some(25.0), ..measured() };
     let text = row.row();
     let last = text.lines().last().unwrap();
     assert!(last.starts_with("  without neighbours:"), "{last}");
-    assert!(
-        last.ends_with("25.00            ours is 80.0 % of it"),
-        "{last}"
-    );
+    assert!(last.ends_with("25.00            ours is 80.0 % of it"), "{last}");
 }
 
 #[cfg(unix)]
@@ -237,10 +201,7 @@ fn a_program_beside_is_timed_and_its_failure_is_told() {
     good.run().unwrap();
     let result = good.result();
     assert!(result.best_s >= 0.02 && result.median_s >= result.best_s);
-    assert_eq!(
-        (result.best_mpts, result.median_mpts),
-        (Some(4.0), Some(4.0))
-    );
+    assert_eq!((result.best_mpts, result.median_mpts), (Some(4.0), Some(4.0)));
 
     let mut quiet = OtherProgram::new("true", []);
     quiet.run().unwrap();
@@ -248,12 +209,7 @@ fn a_program_beside_is_timed_and_its_failure_is_told() {
 
     let mut bad = OtherProgram::new("echo first >&2; echo no such mesh >&2; exit 3", []);
     let message = bad.run().unwrap_err().to_string();
-    for expected in [
-        "exit 3`",
-        "exit status: 3",
-        "in round 1",
-        "\n  first\n  no such mesh",
-    ] {
+    for expected in ["exit 3`", "exit status: 3", "in round 1", "\n  first\n  no such mesh"] {
         assert!(message.contains(expected), "no `{expected}` in {message}");
     }
 }
@@ -264,22 +220,13 @@ fn a_row_stands_below_its_heading() {
     let (first, second) = row.trim_end().split_once('\n').unwrap();
     let heading = measured().heading();
     assert_eq!(first.chars().count(), heading.trim_end().chars().count());
-    for expected in [
-        "64×32",
-        "20.00",
-        "16.00",
-        "25.0 %",
-        "20.0 %",
-        "65.54K     2.000",
-        "bidiagonal",
-    ] {
+    for expected in
+        ["64×32", "20.00", "16.00", "25.0 %", "20.0 %", "65.54K     2.000", "bidiagonal"]
+    {
         assert!(first.contains(expected), "no `{expected}` in {first}");
     }
     assert!(second.contains("ours is 2.00 times as fast"), "{second}");
-    let cut = Measured {
-        patches: [4, 1, 1],
-        ..measured()
-    };
+    let cut = Measured { patches: [4, 1, 1], ..measured() };
     assert!(cut.row().contains(" 64×32/4×1 "), "{}", cut.row());
 }
 
@@ -301,10 +248,7 @@ fn json_has_numbers_and_fractions() {
 
 #[test]
 fn steps_that_adapt_have_a_simulated_time_a_second() {
-    let adaptive = Measured {
-        cfl: Some(0.4),
-        ..measured()
-    };
+    let adaptive = Measured { cfl: Some(0.4), ..measured() };
     let row = adaptive.row();
     let expected = "simulated: 2.000e0 of time a second, in steps of 1.000e-3\n";
     assert!(row.contains(expected), "{row}");
@@ -336,21 +280,14 @@ fn a_card_is_not_measured_by_the_processor() {
         assert!(!printed.contains(not), "{printed}");
     }
     let both = notes(&[measured(), on_card(None)]);
-    for expected in [
-        "avx2): copy 8.0 GB/s, triad 7.0",
-        "Some Card: copy",
-        "of peak:",
-    ] {
+    for expected in ["avx2): copy 8.0 GB/s, triad 7.0", "Some Card: copy", "of peak:"] {
         assert!(both.contains(expected), "no `{expected}` in {both}");
     }
 }
 
 #[test]
 fn each_kernel_has_a_line_and_an_object() {
-    let with = Measured {
-        parts: Some(parts()),
-        ..on_card(None)
-    };
+    let with = Measured { parts: Some(parts()), ..on_card(None) };
     let printed = kernels(&[measured(), with]);
     let lines: Vec<&str> = printed.trim().lines().collect();
     let [head, columns, first, second, ..] = lines[..] else {
@@ -368,35 +305,22 @@ fn each_kernel_has_a_line_and_an_object() {
     let case = &value["cases"][0];
     assert!(case["processor"].is_null());
     let card = &case["card"];
-    assert_eq!(
-        (&card["registers"], &card["occupancy"]),
-        (&160.into(), &0.125.into())
-    );
+    assert_eq!((&card["registers"], &card["occupancy"]), (&160.into(), &0.125.into()));
     assert!(card["power_w"].is_null() && card["sustained"].is_null());
     assert_eq!(card["predicted_bytes_per_point"], 81.0);
     let last = &card["kernels"][1];
-    assert_eq!(
-        (&last["spilled_bytes"], &last["bound_by"]),
-        (&80.into(), &"registers".into())
-    );
+    assert_eq!((&last["spilled_bytes"], &last["bound_by"]), (&80.into(), &"registers".into()));
 }
 
 #[test]
 fn both_rates_of_a_card_have_a_clock_and_a_power() {
     let value = json(on_card(Some(512.0)));
     let card = &value["cases"][0]["card"];
-    assert_eq!(
-        (&card["clock_mhz"], &card["power_w"]),
-        (&1979.6.into(), &512.0.into())
-    );
+    assert_eq!((&card["clock_mhz"], &card["power_w"]), (&1979.6.into(), &512.0.into()));
     assert_eq!(card["protocol"], "both");
     let sustained = &card["sustained"];
     assert_eq!(
-        (
-            &sustained["mpts_per_s"],
-            &sustained["clock_mhz"],
-            &sustained["power_w"]
-        ),
+        (&sustained["mpts_per_s"], &sustained["clock_mhz"], &sustained["power_w"]),
         (&15.0.into(), &1540.4.into(), &700.0.into())
     );
     // 700 W over 15 million points a second.

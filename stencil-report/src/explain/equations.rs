@@ -18,10 +18,7 @@ pub(super) fn section(model: &Model, chosen: Option<&ByPlan>) -> String {
     }
     page += "\nEQUATIONS, as understood\n";
     for item in &model.lets {
-        page += &equation(
-            &format!("  let {} = ", item.name),
-            &expression(model, &item.value),
-        );
+        page += &equation(&format!("  let {} = ", item.name), &expression(model, &item.value));
     }
     for (left, right) in model.equations.iter().flat_map(|row| rates(model, row)) {
         page += &equation(&format!("  {left}"), &right);
@@ -56,10 +53,8 @@ pub(super) fn section(model: &Model, chosen: Option<&ByPlan>) -> String {
             Gives::State => "at a face",
             Gives::Fluxes => "as fluxes",
         };
-        page += &paragraph(
-            &format!("  riemann {} gives, {what}: ", solver.name),
-            &given.join(", "),
-        );
+        page +=
+            &paragraph(&format!("  riemann {} gives, {what}: ", solver.name), &given.join(", "));
     }
     let loops = model.iterations_text();
     if !loops.is_empty() {
@@ -134,10 +129,7 @@ fn names(model: &Model) -> String {
     for param in &model.params {
         let mut values: Vec<String> = param.default.iter().map(|value| real(*value)).collect();
         values.extend(
-            param
-                .bounds
-                .iter()
-                .map(|(sign, bound)| format!("{} {}", sign.text(), number(bound))),
+            param.bounds.iter().map(|(sign, bound)| format!("{} {}", sign.text(), number(bound))),
         );
         table.row([
             param.name.clone(),
@@ -160,9 +152,7 @@ fn scheme(model: &Model) -> Vec<String> {
         lines.extend(derivatives(model));
     }
     if let Some((reconstruction, solver)) = model.faces() {
-        lines.push(format!(
-            "Fluxes: {reconstruction}, at both faces of each cell; {solver}."
-        ));
+        lines.push(format!("Fluxes: {reconstruction}, at both faces of each cell; {solver}."));
     }
     if let Some(kept) = model.repair_text() {
         lines.push(format!("Ranges: {kept}."));

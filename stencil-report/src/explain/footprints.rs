@@ -28,10 +28,7 @@ pub(super) fn section(algorithm: &Algorithm, precision: Precision) -> String {
         );
         return page + "\n" + &paragraph("  ", &text);
     }
-    let names: Vec<&str> = stored
-        .iter()
-        .map(|id| algorithm.function(*id).name.as_str())
-        .collect();
+    let names: Vec<&str> = stored.iter().map(|id| algorithm.function(*id).name.as_str()).collect();
     page += &paragraph(
         "\n  with grid functions stored, as by the preset `decomposed`: ",
         &names.join(", "),
@@ -66,13 +63,8 @@ pub(super) fn stored(algorithm: &Algorithm, precision: Precision) -> BTreeSet<Fn
     let schedule = presets::find(STORING)
         .map(|preset| preset.schedule(algorithm, precision))
         .unwrap_or_default();
-    let global = schedule
-        .placements
-        .iter()
-        .filter(|(_, p)| matches!(p, Placement::Global(_)));
-    global
-        .filter_map(|(name, _)| algorithm.find(name))
-        .collect()
+    let global = schedule.placements.iter().filter(|(_, p)| matches!(p, Placement::Global(_)));
+    global.filter_map(|(name, _)| algorithm.find(name)).collect()
 }
 
 fn describe(algorithm: &Algorithm, read: &Footprint) -> String {
@@ -86,19 +78,12 @@ fn describe(algorithm: &Algorithm, read: &Footprint) -> String {
         ]);
     }
     let [x, y, z] = radius(read);
-    table.row([
-        "all together".to_string(),
-        points(read).to_string(),
-        format!("{x} {y} {z}"),
-    ]);
+    table.row(["all together".to_string(), points(read).to_string(), format!("{x} {y} {z}")]);
     let union: BTreeSet<Offset> = read.values().flatten().copied().collect();
     let off = union.iter().filter(|at| at.iter().all(|c| *c != 0)).count();
     let mut text = table.to_string() + &planes::planes(&union, algorithm.dimension);
     if off > 0 {
-        text += &format!(
-            "    and {} in none of these planes\n",
-            counted(off, "point")
-        );
+        text += &format!("    and {} in none of these planes\n", counted(off, "point"));
     }
     text
 }

@@ -79,15 +79,8 @@ fn pair(algorithm: &Algorithm, id: FnId) -> Option<[Access; 2]> {
     let Def::Point(expr) = &algorithm.function(id).def else {
         return None;
     };
-    let ops = expr
-        .nodes
-        .iter()
-        .filter(|node| matches!(node, Node::Op(..)))
-        .count();
-    let sums = expr
-        .nodes
-        .iter()
-        .any(|node| matches!(node, Node::Op(Op::Add | Op::Sub, _)));
+    let ops = expr.nodes.iter().filter(|node| matches!(node, Node::Op(..))).count();
+    let sums = expr.nodes.iter().any(|node| matches!(node, Node::Op(Op::Add | Op::Sub, _)));
     let uniform = expr.atoms().any(|atom| matches!(atom, Atom::Uniform(_)));
     match algorithm.function(id).def.accesses()[..] {
         [a, b] if ops == 1 && sums && !uniform && a.of == b.of && a.at != b.at => Some([a, b]),
@@ -110,9 +103,7 @@ pub(super) fn section(algorithm: &Algorithm) -> String {
          the fields up, each grid function once. `reads` counts the points of each field component, and of all together.",
     );
     let names = |group: Group| -> Vec<&str> {
-        members(algorithm, &groups, group)
-            .map(|id| algorithm.function(id).name.as_str())
-            .collect()
+        members(algorithm, &groups, group).map(|id| algorithm.function(id).name.as_str()).collect()
     };
     page += &paragraph("  fields        ", &names(Group::Field).join(", "));
     if !names(Group::Accumulator).is_empty() {
@@ -161,10 +152,7 @@ fn members<'a>(
     groups: &'a [Group],
     group: Group,
 ) -> impl Iterator<Item = FnId> + 'a {
-    algorithm
-        .ids()
-        .map(|(id, _)| id)
-        .filter(move |id| groups.get(id.0 as usize) == Some(&group))
+    algorithm.ids().map(|(id, _)| id).filter(move |id| groups.get(id.0 as usize) == Some(&group))
 }
 
 fn pairs(algorithm: &Algorithm, groups: &[Group]) -> String {
@@ -176,10 +164,8 @@ fn pairs(algorithm: &Algorithm, groups: &[Group]) -> String {
         .iter()
         .filter(|id| pair(algorithm, **id).is_some_and(|[a, _]| pair(algorithm, a.of).is_some()))
         .count();
-    let mut text = format!(
-        "{} of the form f(+k) - f(-k) or f(+k) + f(-k), one operation each",
-        all.len()
-    );
+    let mut text =
+        format!("{} of the form f(+k) - f(-k) or f(+k) + f(-k), one operation each", all.len());
     if nested > 0 {
         text += &format!(
             "; {nested} of them pair up pairs, which makes the diagonals of mixed derivatives"
@@ -190,10 +176,7 @@ fn pairs(algorithm: &Algorithm, groups: &[Group]) -> String {
 
 /// Operations to compute a grid function from the fields.
 fn whole(algorithm: &Algorithm, id: FnId) -> u32 {
-    needed(algorithm, &[id], &BTreeSet::new())
-        .into_iter()
-        .map(|id| algorithm.cost(id))
-        .sum()
+    needed(algorithm, &[id], &BTreeSet::new()).into_iter().map(|id| algorithm.cost(id)).sum()
 }
 
 /// `u_x 43, u_y 19; 55 in all`.

@@ -31,13 +31,7 @@ impl Page<'_> {
     /// # Errors
     /// If a kernel of a schedule has no cost.
     pub fn text(&self) -> Result<String, Failure> {
-        let Problem {
-            model,
-            algorithm,
-            chosen,
-            precision,
-            ..
-        } = self.problem;
+        let Problem { model, algorithm, chosen, precision, .. } = self.problem;
         let sections = [
             equations::section(model, chosen),
             functions::section(algorithm),
@@ -57,8 +51,7 @@ pub fn error_page(code: Code) -> String {
 /// Returns a line for each error code.
 pub fn error_list() -> String {
     let all = Code::ALL.iter();
-    all.map(|code| format!("  {code}  {}\n", code.title()))
-        .collect()
+    all.map(|code| format!("  {code}  {}\n", code.title())).collect()
 }
 
 /// The substep that the page looks at: the second, where the accumulator takes part, or the only

@@ -11,24 +11,16 @@ const PLANES: [(&str, usize, usize); 3] = [("xy", 0, 1), ("xz", 0, 2), ("yz", 1,
 /// is read, `+` is the own cell and is not.
 pub(super) fn planes(points: &BTreeSet<Offset>, dimension: usize) -> String {
     let radius = points.iter().flatten().map(|c| c.abs()).max().unwrap_or(0);
-    let planes: Vec<_> = PLANES
-        .iter()
-        .filter(|(_, a, b)| *a < dimension && *b < dimension)
-        .collect();
+    let planes: Vec<_> =
+        PLANES.iter().filter(|(_, a, b)| *a < dimension && *b < dimension).collect();
     let width = (2 * radius + 1) as usize * 2 - 1;
     let mut out = String::new();
     if dimension == 1 {
-        let row: Vec<&str> = (-radius..=radius)
-            .map(|x| mark(points, [x, 0, 0]))
-            .collect();
+        let row: Vec<&str> = (-radius..=radius).map(|x| mark(points, [x, 0, 0])).collect();
         return format!("    x  {}\n", row.join(" "));
     }
     let title = |name: &str| {
-        format!(
-            "{:<width$}",
-            format!("{name}, {} up", &name[1..]),
-            width = width.max(8)
-        )
+        format!("{:<width$}", format!("{name}, {} up", &name[1..]), width = width.max(8))
     };
     let titles: Vec<String> = planes.iter().map(|(name, ..)| title(name)).collect();
     out += &format!("    {}\n", titles.join("    ").trim_end());

@@ -25,13 +25,7 @@ mod predicted;
 
 /// The schedules: the one that is asked for, or every preset, with a table of all at the end.
 pub(super) fn section(page: &Page<'_>) -> Result<String, Failure> {
-    let Problem {
-        algorithm,
-        precision,
-        cells,
-        on,
-        ..
-    } = page.problem;
+    let Problem { algorithm, precision, cells, on, .. } = page.problem;
     let cells = page.predicts.then_some(cells);
     let at = substep(algorithm);
     let named = chosen(page);
@@ -126,8 +120,7 @@ fn chosen(page: &Page<'_>) -> Vec<(String, String, Schedule)> {
             let problem = &page.problem;
             let make = |p: &presets::Preset| p.schedule(problem.algorithm, problem.chosen_for());
             let all = presets::ALL.iter();
-            all.map(|p| (p.name.to_string(), p.summary.to_string(), make(p)))
-                .collect()
+            all.map(|p| (p.name.to_string(), p.summary.to_string(), make(p))).collect()
         }
         Some((name, schedule)) => {
             let words = presets::find(name).map_or("a schedule from a file", |p| p.summary);
@@ -139,9 +132,7 @@ fn chosen(page: &Page<'_>) -> Vec<(String, String, Schedule)> {
 /// A preset's name, or that of a file without its folders.
 fn short(name: &str) -> &str {
     let file = name.rsplit('/').next().unwrap_or(name);
-    file.char_indices()
-        .nth(24)
-        .map_or(file, |(end, _)| &file[..end])
+    file.char_indices().nth(24).map_or(file, |(end, _)| &file[..end])
 }
 
 fn summarize(
@@ -160,16 +151,8 @@ fn summarize(
         format!("{:.1}", sum(KernelCost::fetched_bytes)),
         format!("{:.0}", sum(|c| c.operations)),
         format!("{:.2}", sum(|c| c.flops) / least),
-        here.iter()
-            .map(|c| c.registers)
-            .max()
-            .unwrap_or(0)
-            .to_string(),
-        here.iter()
-            .map(|c| c.shared_bytes)
-            .max()
-            .unwrap_or(0)
-            .to_string(),
+        here.iter().map(|c| c.registers).max().unwrap_or(0).to_string(),
+        here.iter().map(|c| c.shared_bytes).max().unwrap_or(0).to_string(),
         cells.map_or("-".into(), |cells| {
             let time = |c: &&KernelCost| c.time(cells, &on.rates, c.likely_registers());
             let times: Option<Vec<_>> = here.iter().map(time).collect();
@@ -195,10 +178,7 @@ fn kernels(
     }
     let derived = derived(plan);
     if !derived.is_empty() {
-        page += &paragraph(
-            "  buffers besides those of the states: ",
-            &derived.join(", "),
-        );
+        page += &paragraph("  buffers besides those of the states: ", &derived.join(", "));
     }
     let mut fills = Vec::new();
     for step in &plan.steps {
@@ -240,10 +220,7 @@ fn placements(schedule: &Schedule) -> String {
     }
     by.iter()
         .map(|(placement, names)| {
-            paragraph(
-                &format!("  placed {}: ", placement_words(*placement)),
-                &names.join(", "),
-            )
+            paragraph(&format!("  placed {}: ", placement_words(*placement)), &names.join(", "))
         })
         .collect()
 }
@@ -255,11 +232,7 @@ fn one(
     cost: &KernelCost,
     precision: Precision,
 ) -> String {
-    let mut page = format!(
-        "  kernel {}: {}\n",
-        launch.name,
-        print_blocking(&launch.blocking)
-    );
+    let mut page = format!("  kernel {}: {}\n", launch.name, print_blocking(&launch.blocking));
     let reads: Vec<String> = cost
         .inputs
         .iter()
@@ -274,10 +247,8 @@ fn one(
     page += &paragraph("    reads       ", &reads.join(", "));
     page += &paragraph("    writes      ", &cost.outputs.join(", "));
     if launch.extend != [0; 3] {
-        page += &format!(
-            "    computes    {} cells beyond the interior too\n",
-            triple(launch.extend)
-        );
+        page +=
+            &format!("    computes    {} cells beyond the interior too\n", triple(launch.extend));
     }
     page += &paragraph("    threads     ", &threads(cost));
     let (least, tiled) = (cost.least_bytes(), cost.fetched_bytes());
@@ -297,10 +268,8 @@ fn one(
             // Lags and windows are the same on all.
             multiprocessor: &Multiprocessor::NEWEST,
         };
-        page += &analyze(&context, cost.cells as i32).map_or_else(
-            |error| format!("    {error}\n"),
-            |pipeline| march(algorithm, &pipeline),
-        );
+        page += &analyze(&context, cost.cells as i32)
+            .map_or_else(|error| format!("    {error}\n"), |pipeline| march(algorithm, &pipeline));
     }
     page
 }
@@ -308,10 +277,8 @@ fn one(
 /// The resources of a block.
 pub(crate) fn threads(cost: &KernelCost) -> String {
     if cost.threads > 1 {
-        let (threads, cells) = (
-            counted(cost.threads as usize, "thread"),
-            counted(cost.cells as usize, "cell"),
-        );
+        let (threads, cells) =
+            (counted(cost.threads as usize, "thread"), counted(cost.cells as usize, "cell"));
         let fit = if cost.registers > cost.register_limit() {
             format!(" ({} fit)", cost.register_limit())
         } else {
@@ -333,18 +300,10 @@ fn march(algorithm: &Algorithm, pipeline: &Pipeline) -> String {
     let mut planes: BTreeMap<(i32, i32), Vec<String>> = BTreeMap::new();
     let read: BTreeSet<FnId> = pipeline.reads.keys().map(|(id, _)| *id).collect();
     for id in read {
-        let lags = || {
-            pipeline
-                .reads
-                .keys()
-                .filter(|(of, _)| *of == id)
-                .map(|(_, at)| at[pipeline.axis])
-        };
+        let lags =
+            || pipeline.reads.keys().filter(|(of, _)| *of == id).map(|(_, at)| at[pipeline.axis]);
         let (low, high) = (lags().min().unwrap_or(0), lags().max().unwrap_or(0));
-        planes
-            .entry((low, high))
-            .or_default()
-            .push(algorithm.function(id).name.clone());
+        planes.entry((low, high)).or_default().push(algorithm.function(id).name.clone());
     }
     let mut page = format!("    march       along {axis}; p is the plane of an iteration\n");
     for ((low, high), names) in planes.iter().rev() {
@@ -360,10 +319,7 @@ fn march(algorithm: &Algorithm, pipeline: &Pipeline) -> String {
         stored.entry(*lag).or_default().push(buffer);
     }
     for (lag, names) in &stored {
-        page += &paragraph(
-            &format!("      stores plane {}: ", plane(*lag)),
-            &names.join(", "),
-        );
+        page += &paragraph(&format!("      stores plane {}: ", plane(*lag)), &names.join(", "));
     }
     page + &riders(algorithm, pipeline)
 }
@@ -400,18 +356,10 @@ fn riders(algorithm: &Algorithm, pipeline: &Pipeline) -> String {
 
 /// `p`, `p+3`, `p-3`.
 fn plane(lag: i32) -> String {
-    if lag == 0 {
-        "p".to_string()
-    } else {
-        format!("p{lag:+}")
-    }
+    if lag == 0 { "p".to_string() } else { format!("p{lag:+}") }
 }
 
 pub(crate) fn triple(of: [u32; 3]) -> String {
     let [x, y, z] = of;
-    if x == y && y == z {
-        x.to_string()
-    } else {
-        format!("{x} {y} {z}")
-    }
+    if x == y && y == z { x.to_string() } else { format!("{x} {y} {z}") }
 }

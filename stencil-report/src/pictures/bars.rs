@@ -40,10 +40,7 @@ impl Bars {
         let height = TOP + ROW.0 * self.bars.len() as f32 + MARGIN;
         let mut scene = Scene::new(1400.0, height);
         heading(&mut scene, &self.title, &self.subtitle);
-        let labels = self
-            .bars
-            .iter()
-            .map(|bar| Lettering::new(17.0).width(&bar.label));
+        let labels = self.bars.iter().map(|bar| Lettering::new(17.0).width(&bar.label));
         let left = MARGIN + (labels.fold(0.0, f32::max) + 14.0).min(LABELS);
         let words = self.bars.iter().map(|bar| faint(17.0).width(&bar.words));
         let behind = words.fold(0.0, f32::max) + 10.0 + MARGIN;
@@ -53,26 +50,15 @@ impl Bars {
         for (at, bar) in self.bars.iter().enumerate() {
             let y = TOP + ROW.0 * at as f32;
             let middle = y + ROW.1 / 2.0;
-            let letters = Lettering {
-                anchor: Anchor::End,
-                ..Lettering::new(17.0)
-            };
+            let letters = Lettering { anchor: Anchor::End, ..Lettering::new(17.0) };
             let label = fitted(&bar.label, letters, left - MARGIN - 13.0);
             scene.text((left - 14.0, middle), label, letters);
-            let share = if longest > 0.0 {
-                bar.value / longest
-            } else {
-                0.0
-            };
+            let share = if longest > 0.0 { bar.value / longest } else { 0.0 };
             // A bar that is there is seen.
             let long = (width * share.clamp(0.0, 1.0) as f32).max(1.5);
             let color = Color::PALETTE[bar.color % Color::PALETTE.len()];
             scene.rect([left, y, long, ROW.1], Some(color), None);
-            scene.text(
-                (left + long + 10.0, middle),
-                bar.words.as_str(),
-                faint(17.0),
-            );
+            scene.text((left + long + 10.0, middle), bar.words.as_str(), faint(17.0));
         }
         let bottom = TOP + ROW.0 * self.bars.len() as f32 - (ROW.0 - ROW.1);
         let axis = [(left, TOP - 8.0), (left, bottom + 8.0)];

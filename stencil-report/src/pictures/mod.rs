@@ -46,17 +46,10 @@ pub(crate) const MARGIN: f32 = 36.0;
 
 /// A title and a line below it, from the left margin.
 pub(crate) fn heading(scene: &mut Scene, title: &str, subtitle: &str) {
-    let bold = Lettering {
-        is_bold: true,
-        ..Lettering::new(26.0)
-    };
+    let bold = Lettering { is_bold: true, ..Lettering::new(26.0) };
     scene.text((MARGIN, MARGIN + 8.0), title, bold);
     let (letters, room) = (faint(18.0), scene.size().0 - 2.0 * MARGIN);
-    scene.text(
-        (MARGIN, MARGIN + 40.0),
-        fitted(subtitle, letters, room),
-        letters,
-    );
+    scene.text((MARGIN, MARGIN + 40.0), fitted(subtitle, letters, room), letters);
 }
 
 /// A text, cut where it is too long for the room.
@@ -73,16 +66,10 @@ fn fitted(text: &str, letters: Lettering, room: f32) -> String {
 
 /// Letters of second rank.
 pub(crate) fn faint(size: f32) -> Lettering {
-    Lettering {
-        color: Color::FAINT,
-        ..Lettering::new(size)
-    }
+    Lettering { color: Color::FAINT, ..Lettering::new(size) }
 }
 
 /// The same letters, centred.
 pub(crate) fn centred(letters: Lettering) -> Lettering {
-    Lettering {
-        anchor: Anchor::Middle,
-        ..letters
-    }
+    Lettering { anchor: Anchor::Middle, ..letters }
 }

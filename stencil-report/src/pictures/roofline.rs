@@ -21,10 +21,7 @@ pub(crate) struct Roofs {
 impl Roofs {
     /// Those of a card, for values of so many bytes.
     pub(crate) fn of_card(rates: &Rates, value_bytes: usize) -> Self {
-        Roofs {
-            peak: rates.peak_flops(value_bytes) / 1e9,
-            copy: rates.copy_bytes / 1e9,
-        }
+        Roofs { peak: rates.peak_flops(value_bytes) / 1e9, copy: rates.copy_bytes / 1e9 }
     }
 
     /// The most flops a second where each byte that moves is for so many of them.
@@ -108,10 +105,7 @@ impl Axes {
         let (low, high) = rates.fold((roofs.peak / 10.0, roofs.peak), |(low, high), rate| {
             (low.min(rate), high.max(rate))
         });
-        Axes {
-            x: [least.log10(), most.log10()],
-            y: [(low / 1.6).log10(), (high * 1.7).log10()],
-        }
+        Axes { x: [least.log10(), most.log10()], y: [(low / 1.6).log10(), (high * 1.7).log10()] }
     }
 
     fn left(&self) -> f64 {
@@ -123,10 +117,7 @@ impl Axes {
         let along = |[low, high]: [f64; 2], value: f64| {
             ((value.log10() - low) / (high - low)).clamp(-1.0, 2.0) as f32
         };
-        (
-            left + width * along(self.x, x),
-            top + height * (1.0 - along(self.y, y)),
-        )
+        (left + width * along(self.x, x), top + height * (1.0 - along(self.y, y)))
     }
 }
 
@@ -162,35 +153,21 @@ fn grid(scene: &mut Scene, axes: &Axes, rate: &str) {
                 if is_x {
                     let (x, _) = axes.place(value, 1.0);
                     scene.line(&[(x, top), (x, top + height)], stroke);
-                    scene.text(
-                        (x, top + height + 20.0),
-                        number,
-                        centred(Lettering::new(16.0)),
-                    );
+                    scene.text((x, top + height + 20.0), number, centred(Lettering::new(16.0)));
                 } else {
                     let (_, y) = axes.place(1.0, value);
                     scene.line(&[(left, y), (left + width, y)], stroke);
-                    let letters = Lettering {
-                        anchor: Anchor::End,
-                        ..Lettering::new(16.0)
-                    };
+                    let letters = Lettering { anchor: Anchor::End, ..Lettering::new(16.0) };
                     scene.text((left - 12.0, y), number, letters);
                 }
             }
         }
     }
-    scene.rect(
-        [left, top, width, height],
-        None,
-        Some(Stroke::new(Color::INK, 2.0)),
-    );
+    scene.rect([left, top, width, height], None, Some(Stroke::new(Color::INK, 2.0)));
     let below = (left + width / 2.0, top + height + 54.0);
     let words = "flops for each byte that memory moves";
     scene.text(below, words, centred(Lettering::new(19.0)));
-    let letters = Lettering {
-        is_up: true,
-        ..centred(Lettering::new(19.0))
-    };
+    let letters = Lettering { is_up: true, ..centred(Lettering::new(19.0)) };
     scene.text((MARGIN + 6.0, top + height / 2.0), rate, letters);
 }
 
@@ -209,19 +186,10 @@ fn roof_of(scene: &mut Scene, axes: &Axes, roofs: Roofs) {
     // Above the roof, where no candidate can be.
     let right = PLOT[0] + PLOT[2] - 10.0;
     for (at, words) in [
-        (
-            (right, y - 16.0),
-            format!("arithmetic: {}flop/s", prefixed(peak)),
-        ),
-        (
-            (middle - 16.0, slope - 12.0),
-            format!("a copy: {}B/s", prefixed(copy)),
-        ),
+        ((right, y - 16.0), format!("arithmetic: {}flop/s", prefixed(peak))),
+        ((middle - 16.0, slope - 12.0), format!("a copy: {}B/s", prefixed(copy))),
     ] {
-        let letters = Lettering {
-            anchor: Anchor::End,
-            ..faint(16.0)
-        };
+        let letters = Lettering { anchor: Anchor::End, ..faint(16.0) };
         let width = letters.width(&words) + 8.0;
         let paper = [at.0 - width + 4.0, at.1 - 10.0, width, 20.0];
         scene.rect(paper, Some(Color::WHITE), None);
@@ -329,10 +297,7 @@ fn disc(scene: &mut Scene, at: Point, mark: Mark, own: Color) {
 fn reach(scene: &mut Scene, at: Point, top: f32) {
     let thin = Stroke::new(Color::FAINT, 1.2);
     scene.line(&[at, (at.0, top)], thin);
-    scene.line(
-        &[(at.0 - 9.0, top), (at.0 + 9.0, top)],
-        Stroke::new(Color::INK, 2.2),
-    );
+    scene.line(&[(at.0 - 9.0, top), (at.0 + 9.0, top)], Stroke::new(Color::INK, 2.2));
 }
 
 /// Words in lines that fit.
@@ -351,21 +316,15 @@ fn lines(words: &str, letters: Lettering, room: f32) -> Vec<String> {
 /// Writes labels beside their dots, where no other label, no dot and nothing else that is `taken` is; a thin line leads to those that
 /// are not near.
 fn labels(scene: &mut Scene, dots: &[(Point, &Dot)], mut taken: Vec<[f32; 4]>) {
-    let named: Vec<(Point, &Dot, &String)> = dots
-        .iter()
-        .rev()
-        .filter_map(|(at, dot)| Some((*at, *dot, dot.label.as_ref()?)))
-        .collect();
+    let named: Vec<(Point, &Dot, &String)> =
+        dots.iter().rev().filter_map(|(at, dot)| Some((*at, *dot, dot.label.as_ref()?))).collect();
     taken.extend(dots.iter().map(|((x, y), dot)| {
         let half = if dot.label.is_some() { 9.0 } else { 5.0 };
         [x - half, y - half, 2.0 * half, 2.0 * half]
     }));
     taken.extend(scene.texts().iter().map(|(_, at)| *at));
     for (of, dot, label) in named {
-        let letters = Lettering {
-            is_bold: dot.mark == Mark::Main,
-            ..Lettering::new(16.0)
-        };
+        let letters = Lettering { is_bold: dot.mark == Mark::Main, ..Lettering::new(16.0) };
         let size = (letters.width(label), 18.0);
         let Some((at, from)) = free(of, size, &taken) else {
             continue;

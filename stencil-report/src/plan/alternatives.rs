@@ -68,30 +68,17 @@ pub(super) fn slower(problem: &Problem<'_>, plan: &Predicted, other: &Predicted)
     let both = |of: &dyn Fn(&Predicted) -> f64| [of(plan), of(other)];
     let launches = [plan.costs.len(), other.costs.len()];
     let parts = [
-        (
-            part(|t| t.memory),
-            times("bytes", both(&|p| p.moved(problem))),
-        ),
+        (part(|t| t.memory), times("bytes", both(&|p| p.moved(problem)))),
         (
             part(|t| t.issue.max(t.arithmetic)),
             times("operations", both(&|p| p.sum(|c| c.operations))),
         ),
-        (
-            part(|t| t.shared),
-            times("rounds of shared memory", both(&rounds)),
-        ),
-        (
-            part(|t| t.texture),
-            times("values of surfaces", both(&texels)),
-        ),
+        (part(|t| t.shared), times("rounds of shared memory", both(&rounds))),
+        (part(|t| t.texture), times("values of surfaces", both(&texels))),
     ];
     let mut reasons: Vec<(f64, String)> = parts.into_iter().filter(|p| p.0 > MOST * more).collect();
     reasons.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut reasons: Vec<String> = reasons
-        .into_iter()
-        .map(|(_, words)| words)
-        .take(2)
-        .collect();
+    let mut reasons: Vec<String> = reasons.into_iter().map(|(_, words)| words).take(2).collect();
     let (own, spilled) = (plan.spilled(), other.spilled());
     if spilled > own {
         reasons.push(format!("spills {spilled} bytes a thread"));
@@ -105,11 +92,7 @@ pub(super) fn slower(problem: &Problem<'_>, plan: &Predicted, other: &Predicted)
     }
     let steps = [plan.plan.time_steps, other.plan.time_steps];
     if reasons.is_empty() && launches[1] * steps[0] > launches[0] * steps[1] {
-        reasons.push(format!(
-            "{}, not {}",
-            counted(launches[1], "launch"),
-            launches[0]
-        ));
+        reasons.push(format!("{}, not {}", counted(launches[1], "launch"), launches[0]));
     }
     let waits = |p: &Predicted| p.costs.iter().any(|cost| cost.work.syncs > 0);
     if waits(other) && !waits(plan) {

@@ -45,10 +45,7 @@ pub(super) struct Measured {
 /// # Errors
 /// If there is none, with what is missing.
 pub fn card() -> Result<(), Failure> {
-    let none = CudaError::Ordinal {
-        ordinal: 0,
-        count: 0,
-    };
+    let none = CudaError::Ordinal { ordinal: 0, count: 0 };
     match Card::all() {
         Ok(cards) if !cards.is_empty() => Ok(()),
         Ok(_) => Err(told(Error::Cuda(none))),
@@ -57,9 +54,7 @@ pub fn card() -> Result<(), Failure> {
 }
 
 fn told(error: Error) -> Failure {
-    Failure::new(format!(
-        "error: {error}\n  help: --plan predicts without a card"
-    ))
+    Failure::new(format!("error: {error}\n  help: --plan predicts without a card"))
 }
 
 /// Runs the schedule of a plan on the first card.
@@ -107,18 +102,11 @@ pub(super) fn measure<T: Number>(
 /// Seconds of a step on the card that ran it, by the model.
 fn predicted(problem: &Problem<'_>, plan: &Planned, rates: &Rates, kernels: &[Launched]) -> f64 {
     let found = &plan.predicted;
-    let times = found
-        .costs
-        .iter()
-        .zip(kernels)
-        .filter_map(|(cost, kernel)| {
-            let resources = &kernel.resources;
-            let registers = (
-                resources.registers,
-                resources.spill_loads + resources.spill_stores,
-            );
-            cost.time(problem.cells, rates, registers)
-        });
+    let times = found.costs.iter().zip(kernels).filter_map(|(cost, kernel)| {
+        let resources = &kernel.resources;
+        let registers = (resources.registers, resources.spill_loads + resources.spill_stores);
+        cost.time(problem.cells, rates, registers)
+    });
     let times: Vec<Time> = times.collect();
     let fills = Fills::of(&found.plan, problem.cells, problem.precision.bytes());
     StepTime::new(&times, &fills, rates).total

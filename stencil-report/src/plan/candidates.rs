@@ -126,9 +126,7 @@ impl Problem<'_> {
     pub(super) fn floor(&self) -> f64 {
         let bytes = self.precision.bytes();
         let substeps = 0..self.algorithm.substeps.len();
-        substeps
-            .map(|at| cost::floor_bytes(self.algorithm, at, bytes))
-            .sum()
+        substeps.map(|at| cost::floor_bytes(self.algorithm, at, bytes)).sum()
     }
 
     /// The precision and the multiprocessors that schedules are chosen for.
@@ -300,12 +298,10 @@ pub(crate) fn spread(all: Vec<Schedule>, most: usize) -> Vec<Schedule> {
     }
     let chosen = kinds.into_values().flat_map(|of| {
         let (size, count) = (of.len(), share.max(1).min(of.len()));
-        let places: BTreeSet<usize> = (0..count)
-            .map(|k| (2 * k + 1) * size / (2 * count))
-            .collect();
+        let places: BTreeSet<usize> =
+            (0..count).map(|k| (2 * k + 1) * size / (2 * count)).collect();
         let of = of.into_iter().enumerate();
-        of.filter(move |(at, _)| places.contains(at))
-            .map(|(_, schedule)| schedule)
+        of.filter(move |(at, _)| places.contains(at)).map(|(_, schedule)| schedule)
     });
     chosen.take(most).collect()
 }

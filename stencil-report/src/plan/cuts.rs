@@ -186,8 +186,6 @@ fn stored(schedule: &Schedule) -> BTreeSet<&str> {
 /// The schedule with functions recomputed that it stores.
 fn recomputed(schedule: &Schedule, names: &BTreeSet<&str>) -> Schedule {
     let mut other = schedule.clone();
-    names
-        .iter()
-        .for_each(|name| other.place(name, Placement::Inline));
+    names.iter().for_each(|name| other.place(name, Placement::Inline));
     other
 }

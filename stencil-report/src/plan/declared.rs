@@ -21,10 +21,7 @@ pub(super) struct Declared {
 impl Declared {
     fn new(name: impl Into<String>, span: Span) -> Self {
         let lines = span.is_known().then_some((span.start.line, span.end.line));
-        Declared {
-            name: name.into(),
-            lines,
-        }
+        Declared { name: name.into(), lines }
     }
 }
 
@@ -39,11 +36,8 @@ impl Problem<'_> {
     /// The equations whose new values a kernel gives, in the order of the declaration.
     pub(super) fn equations(&self, launch: &Launch) -> Vec<Declared> {
         let component = |buffer: &str| buffer.strip_suffix(NEW).map(str::to_string);
-        let new: Vec<String> = launch
-            .outputs
-            .iter()
-            .filter_map(|(buffer, _)| component(buffer))
-            .collect();
+        let new: Vec<String> =
+            launch.outputs.iter().filter_map(|(buffer, _)| component(buffer)).collect();
         let of_field = |field: &str, name: &String| match name.strip_prefix(field) {
             Some("") => true,
             Some(rest) => {
@@ -76,10 +70,7 @@ impl Problem<'_> {
 
     /// Grid functions that a kernel stores and that are no new values.
     pub(super) fn stores(&self, launch: &Launch) -> Vec<Declared> {
-        let own = launch
-            .outputs
-            .iter()
-            .filter(|(buffer, name)| buffer == name);
+        let own = launch.outputs.iter().filter(|(buffer, name)| buffer == name);
         own.filter_map(|(_, name)| {
             let function = self.algorithm.function(self.algorithm.find(name)?);
             Some(Declared::new(name, function.span))
@@ -99,8 +90,7 @@ impl Problem<'_> {
             let mut spans = spans;
             spans.any(|at| inside(span, at))
         });
-        lets.map(|one| Declared::new(&one.name, one.span.join(one.value.span)))
-            .collect()
+        lets.map(|one| Declared::new(&one.name, one.span.join(one.value.span))).collect()
     }
 }
 

@@ -49,18 +49,10 @@ fn quantities(from: &Planned, to: &Planned) -> Vec<Quantity> {
     vec![
         quantity("kernels", "kernels", whole, &|p| p.kernels().count() as f64),
         quantity("fills of ghost cells", "fills", whole, &fills),
-        quantity("bytes at least", "bytes_least", whole, &|p| {
-            sum(p, &|k| k.cost.least_bytes())
-        }),
-        quantity("bytes as tiled", "bytes_tiled", tenths, &|p| {
-            sum(p, &|k| k.cost.fetched_bytes())
-        }),
-        quantity("bytes of memory", "bytes_memory", tenths, &|p| {
-            sum(p, &|k| k.moved)
-        }),
-        quantity("operations", "operations", whole, &|p| {
-            sum(p, &|k| k.cost.operations)
-        }),
+        quantity("bytes at least", "bytes_least", whole, &|p| sum(p, &|k| k.cost.least_bytes())),
+        quantity("bytes as tiled", "bytes_tiled", tenths, &|p| sum(p, &|k| k.cost.fetched_bytes())),
+        quantity("bytes of memory", "bytes_memory", tenths, &|p| sum(p, &|k| k.moved)),
+        quantity("operations", "operations", whole, &|p| sum(p, &|k| k.cost.operations)),
         quantity("flops", "flops", whole, &|p| sum(p, &|k| k.cost.flops)),
         quantity("most registers", "registers", whole, &|p| {
             most(p, &|k| f64::from(k.registers().0))
@@ -74,12 +66,8 @@ fn quantities(from: &Planned, to: &Planned) -> Vec<Quantity> {
         quantity("fewest warps", "warps", percent, &|p| {
             p.kernels().map(|k| k.warps).fold(1.0, f64::min)
         }),
-        quantity("predicted time", "predicted_s", time, &|p| {
-            p.predicted.seconds
-        }),
-        quantity("of the floor", "of_floor", percent, &|p| {
-            p.floor_seconds / p.predicted.seconds
-        }),
+        quantity("predicted time", "predicted_s", time, &|p| p.predicted.seconds),
+        quantity("of the floor", "of_floor", percent, &|p| p.floor_seconds / p.predicted.seconds),
     ]
 }
 
@@ -87,9 +75,7 @@ fn quantities(from: &Planned, to: &Planned) -> Vec<Quantity> {
 fn changed(from: &[String], to: &[String]) -> Vec<String> {
     let gone = from.iter().filter(|line| !to.contains(line));
     let new = to.iter().filter(|line| !from.contains(line));
-    gone.map(|line| format!("- {line}"))
-        .chain(new.map(|line| format!("+ {line}")))
-        .collect()
+    gone.map(|line| format!("- {line}")).chain(new.map(|line| format!("+ {line}"))).collect()
 }
 
 /// Placements and passes of a schedule, and its settings of all kernels.
@@ -145,9 +131,7 @@ fn moved(from: &Schedule, to: &Schedule) -> String {
     }
     let passes = [from, to].map(|schedule| {
         let passes = schedule.passes.iter();
-        let passes: Vec<String> = passes
-            .map(|(name, pass)| format!("{name} {pass}"))
-            .collect();
+        let passes: Vec<String> = passes.map(|(name, pass)| format!("{name} {pass}")).collect();
         passes
     });
     if passes[0] != passes[1] {
@@ -177,10 +161,7 @@ pub(super) fn text(from: &Planned, to: &Planned) -> String {
         page += &paragraph(&format!("    {sign}"), words);
     }
     let mut table = Table::new(2, &["a point and step", "from#", "to#", "change#"]);
-    for Quantity {
-        name, values, show, ..
-    } in quantities(from, to)
-    {
+    for Quantity { name, values, show, .. } in quantities(from, to) {
         let [old, new] = values;
         let change = match (old == new, old == 0.0) {
             (true, _) => "=".to_string(),
@@ -196,12 +177,7 @@ pub(super) fn text(from: &Planned, to: &Planned) -> String {
 pub(super) fn json(from: &Planned, to: &Planned) -> Value {
     let rows = quantities(from, to).into_iter();
     let rows: serde_json::Map<String, Value> = rows
-        .map(|q| {
-            (
-                q.key.to_string(),
-                json!({ "from": q.values[0], "to": q.values[1] }),
-            )
-        })
+        .map(|q| (q.key.to_string(), json!({ "from": q.values[0], "to": q.values[1] })))
         .collect();
     json!({
         "from": from.name,

@@ -13,11 +13,8 @@ use super::report::{Entry, Kernel, Planned, Report};
 /// Everything.
 pub(super) fn report(report: &Report<'_>) -> Value {
     let problem = &report.problem;
-    let rejected: Vec<Value> = report
-        .rejected
-        .iter()
-        .map(|candidate| self::candidate(report, candidate))
-        .collect();
+    let rejected: Vec<Value> =
+        report.rejected.iter().map(|candidate| self::candidate(report, candidate)).collect();
     json!({
         "system": report.problem.algorithm.name,
         "file": report.problem.algorithm.file,
@@ -43,11 +40,8 @@ fn planned(report: &Report<'_>, plan: &Planned) -> Value {
         .map(|(name, placement)| (name.clone(), placement_words(*placement).into()))
         .collect();
     let seconds = plan.predicted.seconds;
-    let substeps: Vec<Vec<Value>> = plan
-        .substeps
-        .iter()
-        .map(|entries| entries.iter().map(entry).collect())
-        .collect();
+    let substeps: Vec<Vec<Value>> =
+        plan.substeps.iter().map(|entries| entries.iter().map(entry).collect()).collect();
     json!({
         "name": plan.name,
         "why": plan.why,
@@ -81,12 +75,7 @@ fn planned(report: &Report<'_>, plan: &Planned) -> Value {
 
 fn entry(entry: &Entry) -> Value {
     match entry {
-        Entry::Fill {
-            buffers,
-            depth,
-            fills,
-            seconds,
-        } => json!({
+        Entry::Fill { buffers, depth, fills, seconds } => json!({
             "fill": buffers, "depth": depth, "bytes": fills.bytes, "predicted_s": seconds,
         }),
         Entry::Kernel(kernel) => self::kernel(kernel),

@@ -126,9 +126,7 @@ impl Kernel {
     /// Registers of a thread, and bytes that it spills, as far as they are known.
     pub(super) fn registers(&self) -> (u32, u32) {
         let compiled = self.compiled.as_ref();
-        compiled.map_or(self.likely, |c| {
-            (c.registers, c.spill_stores + c.spill_loads)
-        })
+        compiled.map_or(self.likely, |c| (c.registers, c.spill_stores + c.spill_loads))
     }
 
     /// The part of its time in which the bytes that must move could be copied.
@@ -143,11 +141,7 @@ impl Kernel {
             plain.launch.name.clear();
             plain.cost.name.clear();
             (plain.launch.substep, plain.cost.substep) = (0, 0);
-            plain
-                .launch
-                .outputs
-                .iter_mut()
-                .for_each(|(_, name)| name.clear());
+            plain.launch.outputs.iter_mut().for_each(|(_, name)| name.clear());
             if let Some(compiled) = &mut plain.compiled {
                 compiled.name.clear();
             }
@@ -178,10 +172,7 @@ impl Planned {
         });
         for (number, (kernel, launched)) in kernels.zip(&measured.kernels).enumerate() {
             kernel.measured = measured.seconds_of.get(&number).copied();
-            kernel.occupancy = Occupancy {
-                blocks: launched.resident,
-                bound: launched.bound,
-            };
+            kernel.occupancy = Occupancy { blocks: launched.resident, bound: launched.bound };
             kernel.warps = match launched.occupancy {
                 share if share > 0.0 => share,
                 _ => unit.share(launched.resident, launched.threads),
@@ -194,13 +185,10 @@ impl Planned {
 
     /// Kernels in the order of the step.
     pub(super) fn kernels(&self) -> impl Iterator<Item = &Kernel> {
-        self.substeps
-            .iter()
-            .flatten()
-            .filter_map(|entry| match entry {
-                Entry::Kernel(kernel) => Some(&**kernel),
-                Entry::Fill { .. } => None,
-            })
+        self.substeps.iter().flatten().filter_map(|entry| match entry {
+            Entry::Kernel(kernel) => Some(&**kernel),
+            Entry::Fill { .. } => None,
+        })
     }
 }
 
@@ -260,16 +248,13 @@ impl Problem<'_> {
             return (Vec::new(), words);
         }
         let kernels = compiled.kernels.iter();
-        let sources: Result<Vec<_>, _> = kernels
-            .map(|kernel| emit::cuda(kernel, self.precision))
-            .collect();
-        let found = sources
-            .map_err(|error| error.to_string())
-            .and_then(|sources| {
-                let places = Places::of(&compiled.problem);
-                let found = cuda::resources(&sources, &places, &architecture);
-                found.map_err(|error| error.to_string())
-            });
+        let sources: Result<Vec<_>, _> =
+            kernels.map(|kernel| emit::cuda(kernel, self.precision)).collect();
+        let found = sources.map_err(|error| error.to_string()).and_then(|sources| {
+            let places = Places::of(&compiled.problem);
+            let found = cuda::resources(&sources, &places, &architecture);
+            found.map_err(|error| error.to_string())
+        });
         match found {
             Ok(resources) => (resources, format!("NVRTC for {architecture}")),
             Err(error) => {
@@ -324,9 +309,7 @@ impl Problem<'_> {
             equations: self.equations(launch),
             stores: self.stores(launch),
             lets: self.lets(launch),
-            moved: cost
-                .memory_bytes(self.cells, &self.on.rates.card)
-                .unwrap_or(0.0),
+            moved: cost.memory_bytes(self.cells, &self.on.rates.card).unwrap_or(0.0),
             floor_seconds: self.copying(cost.least_bytes()),
             likely,
             measured: None,
@@ -365,10 +348,7 @@ impl<'a> Report<'a> {
                 problem.planned(words, schedule, wanted.compile)?
             }
         };
-        let cuts = Cuts {
-            problem: &problem,
-            candidates: &candidates,
-        };
+        let cuts = Cuts { problem: &problem, candidates: &candidates };
         let cuts = cuts.of((&plan.schedule, &plan.predicted));
         let same = |c: &Candidate| match &c.outcome {
             Ok(found) => found.plan == plan.predicted.plan,
@@ -398,11 +378,7 @@ impl<'a> Report<'a> {
 
     /// Draws the pictures, with names for their files.
     pub fn scenes(&self) -> [(String, Scene); 3] {
-        let Problem {
-            algorithm,
-            precision,
-            ..
-        } = self.problem;
+        let Problem { algorithm, precision, .. } = self.problem;
         let stem = format!("{}-{}", algorithm.name, precision.name());
         pictures::scenes(self).map(|(name, scene)| (format!("{stem}-{name}"), scene))
     }

@@ -47,11 +47,7 @@ fn what_was_measured_stands_beside_what_was_predicted() {
             name: kernel.launch.name.clone(),
             substep: kernel.launch.substep,
             threads: kernel.cost.threads,
-            resources: Resources {
-                registers: 77,
-                spill_loads: 12,
-                ..Resources::default()
-            },
+            resources: Resources { registers: 77, spill_loads: 12, ..Resources::default() },
             shared_bytes: kernel.cost.shared_bytes,
             resident: 3,
             occupancy: 0.375,
@@ -62,11 +58,7 @@ fn what_was_measured_stands_beside_what_was_predicted() {
             best: 2.0 * report.plan.predicted.seconds,
             median: 3.0 * report.plan.predicted.seconds,
             predicted: 1.6 * report.plan.predicted.seconds,
-            doubts: vec![Doubt {
-                what: "the clock, Hz",
-                measured: 1e8,
-                expected: 1.98e9,
-            }],
+            doubts: vec![Doubt { what: "the clock, Hz", measured: 1e8, expected: 1.98e9 }],
             copy_bytes: problem.on.rates.copy_bytes,
             launches: 6,
             kernels: kernels.collect(),
@@ -84,10 +76,7 @@ fn what_was_measured_stands_beside_what_was_predicted() {
         });
         assert_eq!(seconds[0], 0.5 * seconds[1]);
         let page = report.text();
-        assert!(
-            page.contains(&format!("{:.0} % of", 100.0 * share)),
-            "{page}"
-        );
+        assert!(page.contains(&format!("{:.0} % of", 100.0 * share)), "{page}");
         page
     });
     for words in [
@@ -147,8 +136,5 @@ fn a_schedule_in_words_says_what_it_places() {
         "schedule\nplace a global exchange\nplace b carried\npass u 1\nkernel direct\nkernel direct\n",
     )
     .unwrap();
-    assert_eq!(
-        candidates::words(&schedule),
-        "direct, a stored, 1 carried, 2 passes"
-    );
+    assert_eq!(candidates::words(&schedule), "direct, a stored, 1 carried, 2 passes");
 }

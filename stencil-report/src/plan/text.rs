@@ -87,12 +87,7 @@ fn measured(report: &Report<'_>) -> String {
         return String::new();
     };
     let plan = &report.plan;
-    let points = report
-        .problem
-        .cells
-        .iter()
-        .map(|n| *n as f64)
-        .product::<f64>();
+    let points = report.problem.cells.iter().map(|n| *n as f64).product::<f64>();
     let copied = |bytes: f64| bytes * points / found.copy_bytes;
     let flops = plan.predicted.sum(|c| c.flops) * points / found.best / 1e12;
     let steps = plan.predicted.plan.time_steps;
@@ -163,12 +158,7 @@ fn step(report: &Report<'_>) -> Tree {
         let mut substep = Tree::new(format!("substep {number} of {of}  {}", time(seconds)));
         for entry in entries {
             substep.push(match entry {
-                Entry::Fill {
-                    buffers,
-                    depth,
-                    seconds,
-                    ..
-                } => Tree::new(format!(
+                Entry::Fill { buffers, depth, seconds, .. } => Tree::new(format!(
                     "fill ghost cells, {} deep, of {}: {}",
                     triple(*depth),
                     buffers.join(", "),
@@ -190,10 +180,7 @@ fn step(report: &Report<'_>) -> Tree {
 fn kernel(kernel: &Kernel, twin: Option<&Kernel>) -> Tree {
     let measured = kernel.measured.map(|seconds| {
         let ratio = seconds / kernel.time.total;
-        format!(
-            " predicted, {} measured ({ratio:.2} times that)",
-            time(seconds)
-        )
+        format!(" predicted, {} measured ({ratio:.2} times that)", time(seconds))
     });
     let title = format!(
         "kernel {}  {}{}, {:.0} % of its floor, bound by {}",
@@ -261,11 +248,7 @@ fn reads(kernel: &Kernel) -> String {
         let what = match input.points {
             1 => "in the own cell".to_string(),
             n => {
-                let reach = kernel
-                    .launch
-                    .inputs
-                    .iter()
-                    .find(|(name, _)| *name == input.name);
+                let reach = kernel.launch.inputs.iter().find(|(name, _)| *name == input.name);
                 let radius =
                     reach.map_or(String::new(), |(_, r)| format!(", radius {}", triple(*r)));
                 format!("at {n} points{radius}")
@@ -276,9 +259,7 @@ fn reads(kernel: &Kernel) -> String {
             None => by.push((what, vec![&input.name])),
         }
     }
-    let parts = by
-        .into_iter()
-        .map(|(what, names)| format!("{} {what}", names.join(", ")));
+    let parts = by.into_iter().map(|(what, names)| format!("{} {what}", names.join(", ")));
     parts.collect::<Vec<_>>().join("; ")
 }
 
@@ -291,10 +272,8 @@ fn blocking(kernel: &Kernel) -> String {
         true => format!("a run of {}", tile[0]),
         false => tile.join(" x "),
     };
-    let mut text = format!(
-        "{}; a block covers {covered} cells",
-        print_blocking(&kernel.launch.blocking)
-    );
+    let mut text =
+        format!("{}; a block covers {covered} cells", print_blocking(&kernel.launch.blocking));
     if kernel.launch.extend != [0; 3] {
         text += &format!(", and {} beyond the interior", triple(kernel.launch.extend));
     }
@@ -395,11 +374,7 @@ fn cuts(report: &Report<'_>) -> String {
                 format!("{:.0} %", 100.0 * cut.initial.speed),
                 format!("{:.2}", cut.bound()),
                 format!("{:.2}", cut.predicted()),
-                if made {
-                    cut.initial.words.clone()
-                } else {
-                    "the plan".into()
-                },
+                if made { cut.initial.words.clone() } else { "the plan".into() },
             ]);
         }
         page += &table.to_string();
@@ -410,10 +385,7 @@ fn cuts(report: &Report<'_>) -> String {
 fn rejected(report: &Report<'_>) -> String {
     let mut page = "\nREJECTED: the other candidates\n".to_string();
     let (shown, left, slowest) = alternatives::shown(report);
-    let mut table = Table::new(
-        2,
-        &["time#", "longer#", "candidate and what makes it slower"],
-    );
+    let mut table = Table::new(2, &["time#", "longer#", "candidate and what makes it slower"]);
     let best = &report.plan.predicted;
     for (candidate, found) in shown {
         table.row([
@@ -430,10 +402,7 @@ fn rejected(report: &Report<'_>) -> String {
         page += &table.to_string();
     }
     if left > 0 {
-        page += &format!(
-            "  and {left} more of these kinds, the slowest with {}\n",
-            time(slowest)
-        );
+        page += &format!("  and {left} more of these kinds, the slowest with {}\n", time(slowest));
     }
     if let Some(fused) = alternatives::fused(report) {
         page += &paragraph("  fused substeps: ", &fused);

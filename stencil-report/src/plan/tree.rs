@@ -13,19 +13,12 @@ pub(super) struct Tree {
 impl Tree {
     /// A branch.
     pub(super) fn new(text: impl Into<String>) -> Self {
-        Tree {
-            text: text.into(),
-            ..Tree::default()
-        }
+        Tree { text: text.into(), ..Tree::default() }
     }
 
     /// A leaf with a name.
     pub(super) fn leaf(name: &str, text: impl Into<String>) -> Self {
-        Tree {
-            name: name.to_string(),
-            text: text.into(),
-            children: Vec::new(),
-        }
+        Tree { name: name.to_string(), text: text.into(), children: Vec::new() }
     }
 
     /// Adds what is below.
@@ -48,9 +41,7 @@ impl Tree {
         };
         let stem = if self.children.is_empty() { "" } else { "│" };
         let indent = name.chars().count();
-        let width = WIDTH
-            .saturating_sub(next.chars().count() + indent.max(2))
-            .max(20);
+        let width = WIDTH.saturating_sub(next.chars().count() + indent.max(2)).max(20);
         for (at, line) in wrap(&self.text, width).iter().enumerate() {
             let line = match at {
                 0 => format!("{first}{name}{line}"),

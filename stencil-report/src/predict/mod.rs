@@ -183,10 +183,7 @@ pub fn cases(
         has_order,
         cells,
         card: card.name,
-        best: best
-            .into_iter()
-            .filter_map(|found| of_step(found, card))
-            .collect(),
+        best: best.into_iter().filter_map(|found| of_step(found, card)).collect(),
     });
     cases.collect()
 }

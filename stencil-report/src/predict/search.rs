@@ -122,12 +122,8 @@ fn costed(
     };
     thread::scope(|scope| {
         let some = &some;
-        let cores: Vec<_> = (0..cores)
-            .map(|core| scope.spawn(move || some(core)))
-            .collect();
-        let found = cores
-            .into_iter()
-            .flat_map(|core| core.join().unwrap_or_default());
+        let cores: Vec<_> = (0..cores).map(|core| scope.spawn(move || some(core))).collect();
+        let found = cores.into_iter().flat_map(|core| core.join().unwrap_or_default());
         // Of equals the first is taken, however many cores there are.
         let mut found: Vec<_> = found.collect();
         found.sort_by_key(|(at, ..)| *at);
@@ -197,10 +193,7 @@ mod tests {
                 scheme s for Sound {{ reconstruct: plm<limiter = mc>; riemann: rusanov; time: ssprk3; {sweep} }}"
             );
             let system = SystemDef::from_text("sound.pde", &source).unwrap();
-            (
-                system.algorithm().substeps.len(),
-                ends(system.algorithm()).len(),
-            )
+            (system.algorithm().substeps.len(), ends(system.algorithm()).len())
         };
         let (all, kept) = count("");
         assert!(all == 3 && kept <= 3, "{kept} of {all}");

@@ -179,10 +179,7 @@ impl<T: Number> Render for Summary<'_, T> {
                 },
             )
             .row("wall time", format_args!("{:.2} s", self.seconds))
-            .row(
-                "speed",
-                format_args!("{:.2} Mpts/s ({})", self.speed(), T::NAME),
-            );
+            .row("speed", format_args!("{:.2} Mpts/s ({})", self.speed(), T::NAME));
         if let Some(chosen) = self.chosen {
             let words = format_args!("{}, by {}", chosen.formulation, chosen.file);
             summary = summary.row("formulation", words);
@@ -239,8 +236,7 @@ fn observed(first: f64, last: f64) -> String {
 }
 
 fn is_frame(path: &Path) -> bool {
-    path.file_name()
-        .is_some_and(|name| name.to_string_lossy().starts_with("frame_"))
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("frame_"))
 }
 
 #[cfg(test)]

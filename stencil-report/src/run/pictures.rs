@@ -40,10 +40,7 @@ pub fn pictures<T: Number>(
         match pictures.iter_mut().find(|(name, _)| *name == plot.file) {
             Some((_, picture)) => picture.panels.push(panel),
             None => {
-                let picture = Picture {
-                    title: problem.title.clone(),
-                    panels: vec![panel],
-                };
+                let picture = Picture { title: problem.title.clone(), panels: vec![panel] };
                 pictures.push((plot.file.clone(), picture));
             }
         }
@@ -113,10 +110,10 @@ impl Cut {
         // Across a periodic seam values go on from the other side.
         let rim = self.periodic.map(|periodic| if periodic { RIM } else { 0 });
         let wrap = |i: usize, rim: usize, n: usize| (i + n * RIM - rim) % n;
-        let wide = Array2::from_shape_fn(
-            (rows + 2 * rim[1], columns + 2 * rim[0]),
-            |(row, column)| plane[[wrap(row, rim[1], rows), wrap(column, rim[0], columns)]],
-        );
+        let wide =
+            Array2::from_shape_fn((rows + 2 * rim[1], columns + 2 * rim[0]), |(row, column)| {
+                plane[[wrap(row, rim[1], rows), wrap(column, rim[0], columns)]]
+            });
         let fine = finer(&wide.view(), self.factor);
         let inside = |rim: usize, n: usize| {
             let first = (rim * self.factor) as isize;
@@ -184,9 +181,7 @@ fn pointwise<T: Number>(
     for slot in formula.reads() {
         planes.push((*slot, cut.plane(simulation.field(names[*slot])?)));
     }
-    let [columns, rows] = cut
-        .axes
-        .map(|axis| cut.factor * cut.mesh.cells[axis.index()]);
+    let [columns, rows] = cut.axes.map(|axis| cut.factor * cut.mesh.cells[axis.index()]);
     let mut here = vec![0.0; names.len()];
     Ok(Array2::from_shape_fn((rows, columns), |(row, column)| {
         for (slot, plane) in &planes {
@@ -212,15 +207,9 @@ impl Picture {
     }
 
     fn curves(&self, first: &Panel) -> LinePlot {
-        let mut plot = LinePlot::new()
-            .title(self.title.as_str())
-            .subtitle(first.caption.as_str());
+        let mut plot = LinePlot::new().title(self.title.as_str()).subtitle(first.caption.as_str());
         let single = self.panels.len() == 1;
-        let label = if single {
-            first.plot.label.as_str()
-        } else {
-            ""
-        };
+        let label = if single { first.plot.label.as_str() } else { "" };
         plot = plot.labels(first.axes[0].name(), label);
         for panel in &self.panels {
             let (low, h) = panel.edges[0];
@@ -228,11 +217,7 @@ impl Picture {
             let xs: Vec<f64> = (0..count).map(|i| low + (i as f64 + 0.5) * h).collect();
             let ys: Vec<f64> = panel.values.row(0).to_vec();
             // A single curve is named on its axis.
-            let name = if single {
-                ""
-            } else {
-                panel.plot.label.as_str()
-            };
+            let name = if single { "" } else { panel.plot.label.as_str() };
             plot = plot.series(name, &xs, &ys, Style::Line);
         }
         if self.panels.iter().any(|p| p.plot.log) {

@@ -59,10 +59,7 @@ fn settings<T: Number>(out: &mut String, problem: &Problem, simulation: &Simulat
     let until = join(end.into_iter().chain(steps), " or ");
     let _ = writeln!(out, "  {dt}, until {until}");
     let params = simulation.params();
-    let params = join(
-        params.map(|(name, value)| format!("{name} = {value}")),
-        ", ",
-    );
+    let params = join(params.map(|(name, value)| format!("{name} = {value}")), ", ");
     if !params.is_empty() {
         let _ = writeln!(out, "  {params}");
     }
@@ -77,10 +74,7 @@ pub(crate) fn mesh(problem: &Problem) -> (String, String) {
     let cells = problem.mesh.cells[..axes].iter();
     let extent = problem.mesh.extent[..axes].iter();
     let extent = extent.map(|l| significant(*l, 6));
-    (
-        join(cells.map(ToString::to_string), " × "),
-        join(extent, " × "),
-    )
+    (join(cells.map(ToString::to_string), " × "), join(extent, " × "))
 }
 
 /// The length of a step in words.
@@ -98,11 +92,7 @@ pub(super) fn patches<T: Number>(simulation: &Simulation<T>) -> Option<String> {
     let axes = simulation.system().model().dimension;
     let text = |of: &dyn Fn(usize) -> usize| join((0..axes).map(|a| of(a).to_string()), " × ");
     (counts != [1; 3]).then(|| {
-        format!(
-            "{} patches of {} cells",
-            text(&|a| counts[a]),
-            text(&|a| cells[a] / counts[a])
-        )
+        format!("{} patches of {} cells", text(&|a| counts[a]), text(&|a| cells[a] / counts[a]))
     })
 }
 
@@ -134,20 +124,14 @@ fn plan_of_a_step<T: Number>(out: &mut String, simulation: &Simulation<T>) {
         let _ = writeln!(out, "  {}", describe(&problem, launch));
     }
     let stored = derived(plan);
-    let stored = if stored.is_empty() {
-        "nothing but the fields".to_string()
-    } else {
-        stored.join(", ")
-    };
+    let stored =
+        if stored.is_empty() { "nothing but the fields".to_string() } else { stored.join(", ") };
     let launches = counted(plan.launches.len(), "launch");
     let substeps = counted(substeps, "substep");
     let _ = writeln!(out, "  {launches} in {substeps}; stored: {stored}");
     let mib = simulation.bytes() as f64 / f64::from(1 << 20);
-    let _ = writeln!(
-        out,
-        "  {}, {mib:.1} MiB with ghost cells\n",
-        counted(plan.memories(), "array")
-    );
+    let _ =
+        writeln!(out, "  {}, {mib:.1} MiB with ghost cells\n", counted(plan.memories(), "array"));
 }
 
 /// One kernel: what it reads at how many points, and what it writes.

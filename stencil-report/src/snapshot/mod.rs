@@ -165,10 +165,7 @@ impl Snapshot {
                 "the file has no vector `{name}` (arrays `{name}_x`, ..); {help}"
             )));
         }
-        Ok(Field {
-            label: format!("|{name}|"),
-            components,
-        })
+        Ok(Field { label: format!("|{name}|"), components })
     }
 
     /// Returns the mesh under a field.
@@ -217,11 +214,7 @@ impl Snapshot {
             return Ok(parts.pop().unwrap_or_default());
         }
         let (rows, columns) = parts.first().map_or((0, 0), Array2::dim);
-        let factor = if rows > 1 {
-            (FINE / rows.max(columns)).clamp(1, 6)
-        } else {
-            1
-        };
+        let factor = if rows > 1 { (FINE / rows.max(columns)).clamp(1, 6) } else { 1 };
         let mut parts = parts.iter().map(|part| plot::finer(&part.view(), factor));
         let first = parts.next().unwrap_or_default().mapv(|v| v * v);
         let squares = parts.fold(first, |sum, part| sum + part.mapv(|v| v * v));
@@ -259,10 +252,7 @@ fn array(value: Value) -> Option<ArrayD<f64>> {
 }
 
 fn single(name: &str) -> Field {
-    Field {
-        label: name.to_string(),
-        components: vec![name.to_string()],
-    }
+    Field { label: name.to_string(), components: vec![name.to_string()] }
 }
 
 fn components(names: &[String], vector: &str) -> Vec<String> {
@@ -277,18 +267,13 @@ fn field(names: &[String], wanted: &str) -> Result<Field, Failure> {
     }
     let parts = components(names, wanted);
     if !parts.is_empty() {
-        return Ok(Field {
-            label: format!("|{wanted}|"),
-            components: parts,
-        });
+        return Ok(Field { label: format!("|{wanted}|"), components: parts });
     }
     let help = match nearest(wanted, names.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("it has: {}", names.join(", ")),
     };
-    Err(wrong(format_args!(
-        "the file has no field `{wanted}`; {help}"
-    )))
+    Err(wrong(format_args!("the file has no field `{wanted}`; {help}")))
 }
 
 /// The word after `system` in a declaration.

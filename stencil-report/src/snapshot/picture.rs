@@ -33,21 +33,13 @@ impl Look {
     /// Shows so many fields in a given range, on a logarithmic scale and in some colours; without a range and colours as their
     /// values ask for.
     pub fn new(given: Option<(f64, f64)>, log: bool, map: Option<ColorMap>, fields: usize) -> Self {
-        Look {
-            given,
-            log,
-            map,
-            seen: vec![None; fields],
-        }
+        Look { given, log, map, seen: vec![None; fields] }
     }
 
     /// Widens the range to what a picture holds.
     pub fn see(&mut self, picture: &Picture<'_>) {
         for (seen, part) in self.seen.iter_mut().zip(&picture.parts) {
-            let shown = part
-                .iter()
-                .copied()
-                .filter(|v| v.is_finite() && (!self.log || *v > 0.0));
+            let shown = part.iter().copied().filter(|v| v.is_finite() && (!self.log || *v > 0.0));
             for v in shown {
                 let (low, high) = seen.unwrap_or((v, v));
                 *seen = Some((low.min(v), high.max(v)));
@@ -147,11 +139,7 @@ impl<'a> Picture<'a> {
             panels.push(map);
         }
         let panels = Panels::new(panels);
-        if single {
-            panels
-        } else {
-            panels.title(self.system.clone())
-        }
+        if single { panels } else { panels.title(self.system.clone()) }
     }
 
     fn curves(&self, look: &Look, axis: usize) -> LinePlot {

@@ -6,12 +6,7 @@ use super::view::Kind;
 use super::*;
 
 fn mesh(points: [usize; 3], dimension: usize) -> Mesh {
-    Mesh {
-        points,
-        dimension,
-        origin: [-1.0, 0.0, 10.0],
-        spacing: [0.5, 1.0, 0.25],
-    }
+    Mesh { points, dimension, origin: [-1.0, 0.0, 10.0], spacing: [0.5, 1.0, 0.25] }
 }
 
 fn cut(text: &str) -> Cut {
@@ -46,10 +41,7 @@ fn lines_run_along_the_axis_that_is_left() {
     let lines = [cut("z=#1"), cut("x=#2")];
     let view = View::new(mesh(points, 3), None, &lines).unwrap();
     assert_eq!(view.kind, Kind::Line(1));
-    assert_eq!(
-        view.cut(&digits(points)).row(0).to_vec(),
-        [102.0, 112.0, 122.0]
-    );
+    assert_eq!(view.cut(&digits(points)).row(0).to_vec(), [102.0, 112.0, 122.0]);
     assert_eq!(view.places(), ["x = 0", "z = 10.25"]);
     assert_eq!(view.suffix(), "_x2_z1");
 
@@ -85,23 +77,15 @@ fn the_middle_plane_is_the_usual_one() {
 fn cuts_that_do_not_fit_say_what_does() {
     let fail = |points, dimension, slice: Option<&str>, line: &[&str]| {
         let line: Vec<Cut> = line.iter().map(|t| cut(t)).collect();
-        View::new(mesh(points, dimension), slice.map(cut), &line)
-            .unwrap_err()
-            .to_string()
+        View::new(mesh(points, dimension), slice.map(cut), &line).unwrap_err().to_string()
     };
     let cube = [4, 3, 2];
     for (message, expected) in [
         (fail(cube, 3, Some("x=9"), &[]), "from −1.25 to 0.75"),
         (fail(cube, 3, Some("z=#2"), &[]), "from #0 to #1"),
         (fail([4, 3, 1], 2, Some("y=0"), &[]), "use --line"),
-        (
-            fail([4, 3, 1], 2, None, &["z=0"]),
-            "no axis z; they have x, y",
-        ),
-        (
-            fail(cube, 3, None, &["z=10"]),
-            "needs 2 places, as in --line y=0.5,z=#0",
-        ),
+        (fail([4, 3, 1], 2, None, &["z=0"]), "no axis z; they have x, y"),
+        (fail(cube, 3, None, &["z=10"]), "needs 2 places, as in --line y=0.5,z=#0"),
         (fail([4, 1, 1], 1, None, &["x=0"]), "leave --line out"),
         (fail(cube, 3, None, &["z=10", "z=#1"]), "two places along z"),
     ] {
@@ -114,8 +98,5 @@ fn cuts_that_do_not_fit_say_what_does() {
 
 #[test]
 fn numbers_of_captions_are_short() {
-    assert_eq!(
-        [short(0.5), short(-1.0), short(0.0), short(1.5e-7)],
-        ["0.5", "−1", "0", "1.5e−7"]
-    );
+    assert_eq!([short(0.5), short(-1.0), short(0.0), short(1.5e-7)], ["0.5", "−1", "0", "1.5e−7"]);
 }

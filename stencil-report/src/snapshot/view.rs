@@ -50,9 +50,7 @@ impl Cut {
         let (axis, name) = (self.axis, AXES[self.axis]);
         if axis >= mesh.dimension {
             let known = AXES[..mesh.dimension].join(", ");
-            return Err(wrong(format_args!(
-                "the data have no axis {name}; they have {known}"
-            )));
+            return Err(wrong(format_args!("the data have no axis {name}; they have {known}")));
         }
         let count = mesh.points[axis];
         match self.place {
@@ -99,10 +97,7 @@ pub(super) enum Kind {
 
 /// The axes that are cut and the points there, in the order of the axes.
 fn points(mesh: &Mesh, slice: Option<Cut>, line: &[Cut]) -> Result<Vec<(usize, usize)>, Failure> {
-    let middle = Cut {
-        axis: 2,
-        place: Place::Point(mesh.points[2] / 2),
-    };
+    let middle = Cut { axis: 2, place: Place::Point(mesh.points[2] / 2) };
     let cuts: Vec<Cut> = match (mesh.dimension, slice) {
         _ if !line.is_empty() => line.to_vec(),
         (1 | 2, Some(_)) => {
@@ -118,9 +113,7 @@ fn points(mesh: &Mesh, slice: Option<Cut>, line: &[Cut]) -> Result<Vec<(usize, u
     for cut in &cuts {
         if at.iter().any(|(axis, _)| *axis == cut.axis) {
             let name = AXES[cut.axis];
-            return Err(wrong(format_args!(
-                "two places along {name}; name each axis once"
-            )));
+            return Err(wrong(format_args!("two places along {name}; name each axis once")));
         }
         at.push((cut.axis, cut.point(mesh)?));
     }
@@ -163,9 +156,8 @@ impl View {
     pub(super) fn new(mesh: Mesh, slice: Option<Cut>, line: &[Cut]) -> Result<View, Failure> {
         let at = points(&mesh, slice, line)?;
         let dimension = mesh.dimension;
-        let free: Vec<usize> = (0..dimension)
-            .filter(|axis| !at.iter().any(|(cut, _)| cut == axis))
-            .collect();
+        let free: Vec<usize> =
+            (0..dimension).filter(|axis| !at.iter().any(|(cut, _)| cut == axis)).collect();
         let kind = match free[..] {
             [axis] => Kind::Line(axis),
             [columns, rows] if line.is_empty() => Kind::Plane([columns, rows]),
@@ -177,12 +169,7 @@ impl View {
                 }));
             }
         };
-        Ok(View {
-            kind,
-            at,
-            asked: slice.is_some() || !line.is_empty(),
-            mesh,
-        })
+        Ok(View { kind, at, asked: slice.is_some() || !line.is_empty(), mesh })
     }
 
     /// The part of `values` that is shown; a line is one row.

@@ -11,12 +11,7 @@ use crate::pictures::roofline::{Dot, Mark, Roofline, Roofs};
 
 /// Both pictures, with their names.
 pub(super) fn all(report: &Report<'_>) -> Vec<(String, Picture)> {
-    let Report {
-        forms,
-        cells,
-        tuned,
-        ..
-    } = *report;
+    let Report { forms, cells, tuned, .. } = *report;
     let (system, name) = (name(forms), report.file_name());
     let title = format!("{system}, {name}");
     let roofline = roofline((&title, forms), cells, tuned).into();
@@ -88,8 +83,7 @@ fn search((title, forms): (&str, &[Form]), cells: [usize; 3], tuned: &Tuned) -> 
         Some((x, *best))
     });
     let (bx, by): (Vec<f64>, Vec<f64>) = best.unzip();
-    plot.series("predicted", &px, &py, Style::Dashed)
-        .series("best so far", &bx, &by, Style::Line)
+    plot.series("predicted", &px, &py, Style::Dashed).series("best so far", &bx, &by, Style::Line)
 }
 
 /// The blocking of the first kernel, and of several formulations the one that is blocked.

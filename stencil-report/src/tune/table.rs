@@ -24,9 +24,7 @@ pub(super) fn text(report: &Report<'_>) -> String {
         "{} {}{}{}: {}, {timed} timed, {} without hope, {failed} failed, {:.0} s\n",
         name(forms),
         report.precision.name(),
-        report
-            .seed
-            .map_or(String::new(), |seed| format!(", seed {seed}")),
+        report.seed.map_or(String::new(), |seed| format!(", seed {seed}")),
         match forms.len() {
             1 => String::new(),
             forms => format!(", {}", counted(forms, "formulation")),
@@ -70,15 +68,8 @@ pub(super) fn text(report: &Report<'_>) -> String {
     }
     if let Some(plan) = &tuned.plan {
         let (rate, chosen) = (plan.rate, words(plan.chosen));
-        let predicted = if timed == 0 {
-            ", predicted for a burst"
-        } else {
-            ""
-        };
-        let _ = writeln!(
-            out,
-            "  found: {rate} million points a second{predicted}{chosen}"
-        );
+        let predicted = if timed == 0 { ", predicted for a burst" } else { "" };
+        let _ = writeln!(out, "  found: {rate} million points a second{predicted}{chosen}");
         out += &sustained(tuned);
     }
     out
@@ -128,12 +119,8 @@ pub fn surveys(errors: &[ModelError]) -> String {
 
 fn row(trial: &Trial) -> String {
     let registers = trial.resources().iter().map(|(own, _)| *own).max();
-    let mut kernels: Vec<String> = trial
-        .schedule
-        .kernels
-        .iter()
-        .map(text::print_blocking)
-        .collect();
+    let mut kernels: Vec<String> =
+        trial.schedule.kernels.iter().map(text::print_blocking).collect();
     kernels.dedup();
     let carried = match trial.schedule.placements.len() {
         0 => String::new(),
@@ -294,11 +281,7 @@ mod tests {
 
     #[test]
     fn several_surveys_are_summed_up() {
-        let error = |correlation, median| ModelError {
-            measured: 100,
-            correlation,
-            median,
-        };
+        let error = |correlation, median| ModelError { measured: 100, correlation, median };
         let all = [error(0.9, 0.1), error(0.95, 0.05), error(0.7, 0.3)];
         assert_eq!(
             surveys(&all),

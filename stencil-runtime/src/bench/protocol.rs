@@ -130,10 +130,8 @@ mod tests {
         assert!(begun.elapsed().as_secs_f64() > BEFORE + TIMED);
         assert!(found.seconds() > 0.0 && found.seconds().is_finite());
         assert_eq!(found.load, Load::default());
-        let (least, most) = found
-            .batches
-            .iter()
-            .fold((f64::MAX, 0.0_f64), |(a, b), s| (a.min(*s), b.max(*s)));
+        let (least, most) =
+            found.batches.iter().fold((f64::MAX, 0.0_f64), |(a, b), s| (a.min(*s), b.max(*s)));
         assert!(least <= found.seconds() && found.seconds() <= most);
     }
 }

@@ -31,18 +31,11 @@ impl<T: Real> Array<T> {
         let mut data = Vec::new();
         data.try_reserve_exact(size)?;
         let zeros = (0..size).into_par_iter().map(|_| T::ZERO);
-        zeros
-            .with_min_len(shape.layout.plane.max(1))
-            .collect_into_vec(&mut data);
+        zeros.with_min_len(shape.layout.plane.max(1)).collect_into_vec(&mut data);
         // Correct at any address; fast at an aligned one.
         let base = data.as_ptr().align_offset(ALIGNMENT);
         let base = if base < unit { base } else { 0 };
-        Ok(Array {
-            data,
-            base,
-            length: shape.len(),
-            ends: 0,
-        })
+        Ok(Array { data, base, length: shape.len(), ends: 0 })
     }
 
     /// Returns all cells and ghost cells.

@@ -27,9 +27,7 @@ impl Buffers {
         let names = plan.buffers.iter().map(|b| (b.name.clone(), b.role));
         Buffers {
             names: names.collect(),
-            memory: (0..plan.buffers.len())
-                .map(|at| plan.memory_of(at))
-                .collect(),
+            memory: (0..plan.buffers.len()).map(|at| plan.memory_of(at)).collect(),
         }
     }
 
@@ -56,9 +54,7 @@ impl Buffers {
     /// Do other buffers use the memory of a buffer?
     pub(crate) fn is_shared(&self, at: usize) -> bool {
         let others = self.memory.iter().enumerate();
-        others
-            .filter(|(other, _)| *other != at)
-            .any(|(_, memory)| *memory == at)
+        others.filter(|(other, _)| *other != at).any(|(_, memory)| *memory == at)
     }
 
     /// Gives a buffer memory of its own.
@@ -150,10 +146,7 @@ impl Buffers {
             }
             component += 1;
             let depth = if all { union } else { depth(name)? };
-            Some(GhostDepth {
-                component: component - 1,
-                depth,
-            })
+            Some(GhostDepth { component: component - 1, depth })
         };
         self.names.iter().map(&mut ghosts).collect()
     }

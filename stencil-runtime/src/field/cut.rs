@@ -29,9 +29,7 @@ impl Cut {
         value_bytes: usize,
     ) -> Result<Self, Error> {
         if (0..3).any(|axis| halo[axis] > mesh.halo[axis]) {
-            return Err(Error::Bug(
-                "patches have more ghost cells than the mesh".into(),
-            ));
+            return Err(Error::Bug("patches have more ghost cells than the mesh".into()));
         }
         let bug = || Error::Bug("a mesh has a shape and its patches have none".into());
         Ok(Cut {
@@ -116,12 +114,7 @@ mod tests {
 
     /// Cuts a mesh with these ghost cells of the host and of the card.
     fn cut(counts: [usize; 3], [mesh_halo, halo]: [[usize; 3]; 2]) -> Cut {
-        let mesh = Mesh {
-            cells: [8, 6, 3],
-            extent: [1.0; 3],
-            origin: [0.0; 3],
-            centered: false,
-        };
+        let mesh = Mesh { cells: [8, 6, 3], extent: [1.0; 3], origin: [0.0; 3], centered: false };
         let patches = Patches::new(&mesh, counts, 1).unwrap();
         let shape = Shape::new(mesh.cells, mesh_halo, 8).unwrap();
         Cut::new(shape, patches, halo, 8).unwrap()

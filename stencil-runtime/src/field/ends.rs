@@ -58,10 +58,7 @@ enum Change<T> {
 
 impl<T: Real> End<T> {
     fn new(rule: &Rule, side: Side, cells: usize, depth: usize, h: f64) -> Self {
-        let line = Line {
-            cells,
-            face: Face::new(Axis::X, side),
-        };
+        let line = Line { cells, face: Face::new(Axis::X, side) };
         let (from, change) = match rule {
             Rule::Periodic => (0, Change::None),
             Rule::Mirror { negative: false } => (1, Change::None),
@@ -83,10 +80,7 @@ impl<T: Real> End<T> {
             Side::Hi => depth + cells + k,
         };
         let pairs = (0..depth).map(|k| (ghost(k), depth + line.sources(k)[from]));
-        End {
-            cells: pairs.collect(),
-            change,
-        }
+        End { cells: pairs.collect(), change }
     }
 
     /// Fills the ghost cells of a row; returns `false` if that takes more than a constant.

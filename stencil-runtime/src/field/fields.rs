@@ -139,8 +139,7 @@ impl<T: Number> Fields<T> {
         &self,
         depth: impl Fn(&str) -> Option<[usize; 3]>,
     ) -> Vec<Option<GhostDepth>> {
-        self.buffers
-            .ghosts(self.domain.boundaries.has_custom(), depth)
+        self.buffers.ghosts(self.domain.boundaries.has_custom(), depth)
     }
 
     /// Returns the filling of ghost cells of some buffers.
@@ -197,10 +196,7 @@ impl<T: Number> Fields<T> {
         }
         self.forget();
         if let Some(component) = self.rules_of_given(buffer) {
-            let ghosts = GhostDepth {
-                component,
-                depth: shape.halo,
-            };
+            let ghosts = GhostDepth { component, depth: shape.halo };
             let mut all = vec![None; self.buffers.count()];
             all[buffer] = Some(ghosts);
             // Rules beyond the faces of a source do not depend on time by themselves.
@@ -212,9 +208,7 @@ impl<T: Number> Fields<T> {
     pub(crate) fn rules_of_given(&self, buffer: usize) -> Option<usize> {
         let is_given = self.buffers.role(buffer) == BufferRole::Given;
         let boundaries = &self.domain.boundaries;
-        boundaries
-            .of_source(self.buffers.name(buffer))
-            .filter(|_| is_given)
+        boundaries.of_source(self.buffers.name(buffer)).filter(|_| is_given)
     }
 
     /// Returns the value of a buffer in a cell or ghost cell of the mesh; `None` if no array has it.

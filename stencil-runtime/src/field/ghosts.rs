@@ -35,9 +35,7 @@ impl Filling {
     pub(super) fn of_fields(neighbours: &Neighbours, ghosts: &[Option<GhostDepth>]) -> Self {
         let all = ghosts.iter().enumerate();
         let all = all.filter_map(|(buffer, of)| Some((buffer, (*of)?)));
-        let jobs = all
-            .clone()
-            .map(|(buffer, of)| (buffer, of.component, of.depth));
+        let jobs = all.clone().map(|(buffer, of)| (buffer, of.component, of.depth));
         Filling {
             jobs: of_jobs(neighbours, jobs),
             holds: all.map(|(buffer, of)| (of.component, buffer)).collect(),
@@ -47,10 +45,7 @@ impl Filling {
     /// Returns the filling of stored grid functions, so many cells deep.
     pub(crate) fn of_stored(neighbours: &Neighbours, buffers: &[usize], depth: [usize; 3]) -> Self {
         let jobs = buffers.iter().map(|buffer| (*buffer, NONE, depth));
-        Filling {
-            jobs: of_jobs(neighbours, jobs),
-            holds: Vec::new(),
-        }
+        Filling { jobs: of_jobs(neighbours, jobs), holds: Vec::new() }
     }
 
     /// Returns the boxes whose values are in the memory of the same device, and those whose values other devices send.
@@ -58,9 +53,7 @@ impl Filling {
         [true, false].map(|local| {
             let jobs = self.jobs.iter().copied();
             Filling {
-                jobs: jobs
-                    .filter(|job| neighbours.is_local(&job.of) == local)
-                    .collect(),
+                jobs: jobs.filter(|job| neighbours.is_local(&job.of) == local).collect(),
                 holds: self.holds.clone(),
             }
         })
@@ -114,11 +107,7 @@ fn of_jobs(
     for (buffer, component, depth) in jobs {
         for to in 0..neighbours.patches.len() {
             let boxes = neighbours.boxes(to, depth).into_iter();
-            all.extend(boxes.map(|of| Job {
-                buffer,
-                component,
-                of,
-            }));
+            all.extend(boxes.map(|of| Job { buffer, component, of }));
         }
     }
     all
@@ -216,14 +205,8 @@ impl<T: Value> Source<'_, T> {
             return self.value(job, axes - 1, there);
         };
         let line = Line::new(&self.patches[job.of.from], Face::new(axis, side));
-        let ghost = GhostCell {
-            source: self,
-            job,
-            axes,
-            line,
-            k: line.depth(there[axis.index()]),
-            cell,
-        };
+        let ghost =
+            GhostCell { source: self, job, axes, line, k: line.depth(there[axis.index()]), cell };
         ghost.value(self.rule(job, axis, side))
     }
 
@@ -321,11 +304,7 @@ impl<T: Value> GhostCell<'_, T> {
         let read = |at: isize| -> Vec<f64> {
             let of_component = |component: &usize| {
                 let held = holds.iter().find(|(held, _)| held == component)?;
-                let job = Job {
-                    buffer: held.1,
-                    component: *component,
-                    of: self.job.of,
-                };
+                let job = Job { buffer: held.1, component: *component, of: self.job.of };
                 Some(self.inside(&job, at).to_f64())
             };
             rule.reads.iter().filter_map(of_component).collect()
@@ -352,10 +331,7 @@ pub(super) struct Line {
 
 impl Line {
     fn new(patch: &Patch, face: Face) -> Self {
-        Line {
-            cells: patch.cells[face.axis.index()],
-            face,
-        }
+        Line { cells: patch.cells[face.axis.index()], face }
     }
 
     /// Returns the distance of a ghost cell from the one next to the face, from 0.

@@ -76,10 +76,8 @@ pub struct Shortage {
 
 fn shortage(of: &Shortage) -> String {
     let [nx, ny, nz] = of.cells;
-    let mut text = format!(
-        "a run of {nx} x {ny} x {nz} cells needs {} of memory, ",
-        gigabytes(of.needed)
-    );
+    let mut text =
+        format!("a run of {nx} x {ny} x {nz} cells needs {} of memory, ", gigabytes(of.needed));
     match of.free {
         Some(free) => {
             let _ = writeln!(text, "and {} are free:", gigabytes(free as f64));
@@ -121,11 +119,7 @@ pub(crate) fn arrays_of(
     };
     let fields = plan.buffers.iter().filter(|b| b.role == BufferRole::Field);
     let kept = if keep_last { fields.count() } else { 0 };
-    let derived = if has_rings {
-        0
-    } else {
-        of_role(BufferRole::Derived)
-    };
+    let derived = if has_rings { 0 } else { of_role(BufferRole::Derived) };
     let all = [
         ("fields", of_role(BufferRole::Field)),
         ("new values of fields", of_role(BufferRole::NewField)),
@@ -160,10 +154,7 @@ pub(crate) fn fits(
         let array =
             Shape::new(cells, halo, value_bytes).map(|shape| shape.array_bytes(value_bytes));
         let values = (0..3).map(|axis| cells[axis] as f64 + 2.0 * halo[axis] as f64);
-        array.map_or_else(
-            || values.product::<f64>() * value_bytes as f64,
-            |bytes| bytes as f64,
-        )
+        array.map_or_else(|| values.product::<f64>() * value_bytes as f64, |bytes| bytes as f64)
     };
     let needed = |cells: [usize; 3]| bytes_of(cells) * count as f64;
     let most = free.map_or(isize::MAX as f64, |free| free as f64);
@@ -235,21 +226,12 @@ mod tests {
         let arrays = [("fields", 5), ("new values of fields", 5)];
         let (cells, halo) = ([64, 32, 1], [2, 2, 0]);
         let array = Shape::new(cells, halo, 8).unwrap().array_bytes(8) as u64;
-        assert_eq!(
-            fits(&arrays, (cells, halo), [1; 3], 8, Some(10 * array)),
-            Ok(())
-        );
+        assert_eq!(fits(&arrays, (cells, halo), [1; 3], 8, Some(10 * array)), Ok(()));
         let error = fits(&arrays, (cells, halo), [1; 3], 8, Some(10 * array - 1)).unwrap_err();
         assert_eq!(error.needed, 10.0 * array as f64);
         let there = error.fits.unwrap();
-        assert_eq!(
-            fits(&arrays, (there, halo), [1; 3], 8, Some(10 * array - 1)),
-            Ok(())
-        );
-        assert!(
-            there[0] < 64 && there[0] >= 48 && there[2] == 1,
-            "{there:?}"
-        );
+        assert_eq!(fits(&arrays, (there, halo), [1; 3], 8, Some(10 * array - 1)), Ok(()));
+        assert!(there[0] < 64 && there[0] >= 48 && there[2] == 1, "{there:?}");
         let text = error.to_string();
         assert!(
             text.contains("5 new values of fields")
@@ -264,10 +246,7 @@ mod tests {
         for cells in [[1 << 22, 1 << 21, 1 << 21], [1 << 30; 3]] {
             let error = fits(&[("fields", 1)], (cells, [3; 3]), [1; 3], 8, None).unwrap_err();
             let points = cells.iter().map(|n| *n as f64).product::<f64>();
-            assert!(
-                error.needed >= 8.0 * points && error.fits.is_some(),
-                "{error}"
-            );
+            assert!(error.needed >= 8.0 * points && error.fits.is_some(), "{error}");
             assert!(error.to_string().contains("e1"), "{error}");
         }
     }

@@ -33,21 +33,9 @@ impl Shape {
         let planes = cells[2].checked_add(2 * halo[2])?;
         // The ghost cells before the first interior cell leave room for those behind the last one.
         let length = plane.checked_mul(planes)?.checked_add(lead + halo[0])?;
-        length
-            .checked_mul(bytes)
-            .filter(|all| isize::try_from(*all).is_ok())?;
+        length.checked_mul(bytes).filter(|all| isize::try_from(*all).is_ok())?;
         let origin = lead + halo[2] * plane + halo[1] * pitch + halo[0];
-        Some(Shape {
-            cells,
-            halo,
-            layout: Layout {
-                origin,
-                pitch,
-                plane,
-            },
-            lead,
-            length,
-        })
+        Some(Shape { cells, halo, layout: Layout { origin, pitch, plane }, lead, length })
     }
 
     /// Returns the number of values of an array, with the padding of its rows.

@@ -105,9 +105,7 @@ impl CsvError {
             Self::Io { source, .. } if source.kind() == io::ErrorKind::WouldBlock => {
                 Code::FolderInUse
             }
-            Self::Io {
-                action: "write", ..
-            } => Code::CannotWrite,
+            Self::Io { action: "write", .. } => Code::CannotWrite,
             Self::Io { .. } => Code::CannotRead,
             _ => Code::Damaged,
         }
@@ -167,13 +165,8 @@ impl Table {
     pub fn read(path: impl AsRef<Path>) -> Result<Self, CsvError> {
         let path = path.as_ref();
         let text = read_table(path).map_err(|e| io_error(path, "read", e))?;
-        let mut lines = text
-            .lines()
-            .zip(1..)
-            .filter(|(line, _)| !line.trim().is_empty());
-        let empty = || CsvError::Empty {
-            path: path.to_path_buf(),
-        };
+        let mut lines = text.lines().zip(1..).filter(|(line, _)| !line.trim().is_empty());
+        let empty = || CsvError::Empty { path: path.to_path_buf() };
         let (header, _) = lines.next().ok_or_else(empty)?;
         let names = split(header);
         let mut columns = vec![Vec::new(); names.len()];
@@ -189,11 +182,7 @@ impl Table {
                 })?);
             }
         }
-        Ok(Table {
-            path: path.to_path_buf(),
-            names,
-            columns,
-        })
+        Ok(Table { path: path.to_path_buf(), names, columns })
     }
 
     /// Writes the table; the file appears under its name when it is complete.
@@ -204,11 +193,8 @@ impl Table {
         let path = path.as_ref();
         let mut text = header(path, &self.names)?;
         for row in 0..self.len() {
-            let values: Vec<f64> = self
-                .columns
-                .iter()
-                .filter_map(|column| column.get(row).copied())
-                .collect();
+            let values: Vec<f64> =
+                self.columns.iter().filter_map(|column| column.get(row).copied()).collect();
             text.push_str(&line(&values));
         }
         write_whole(path, &text).map_err(|e| io_error(path, "write", e))
@@ -236,13 +222,11 @@ impl Table {
     pub fn column(&self, name: &str) -> Result<&[f64], CsvError> {
         let mut columns = self.names.iter().zip(&self.columns);
         let found = columns.find(|(known, _)| *known == name);
-        found
-            .map(|(_, values)| values.as_slice())
-            .ok_or_else(|| CsvError::Missing {
-                path: self.path.clone(),
-                column: name.to_string(),
-                known: self.names.clone(),
-            })
+        found.map(|(_, values)| values.as_slice()).ok_or_else(|| CsvError::Missing {
+            path: self.path.clone(),
+            column: name.to_string(),
+            known: self.names.clone(),
+        })
     }
 }
 
@@ -259,11 +243,7 @@ fn header<S: AsRef<str>>(path: &Path, columns: &[S]) -> Result<String, CsvError>
         } else {
             continue;
         };
-        return Err(CsvError::Name {
-            path: path.to_path_buf(),
-            column: name.to_string(),
-            reason,
-        });
+        return Err(CsvError::Name { path: path.to_path_buf(), column: name.to_string(), reason });
     }
     Ok(names.join(",") + "\n")
 }
@@ -285,22 +265,14 @@ fn number(value: f64) -> String {
 }
 
 fn split(line: &str) -> Vec<String> {
-    line.trim_end()
-        .split(',')
-        .map(|cell| cell.trim().to_string())
-        .collect()
+    line.trim_end().split(',').map(|cell| cell.trim().to_string()).collect()
 }
 
 fn width(path: &Path, line: usize, expected: usize, found: usize) -> Result<(), CsvError> {
     if expected == found {
         return Ok(());
     }
-    Err(CsvError::Width {
-        path: path.to_path_buf(),
-        line,
-        expected,
-        found,
-    })
+    Err(CsvError::Width { path: path.to_path_buf(), line, expected, found })
 }
 
 fn read_table(path: &Path) -> io::Result<String> {
@@ -316,9 +288,5 @@ fn write_whole(path: &Path, text: &str) -> io::Result<()> {
 }
 
 fn io_error(path: &Path, action: &'static str, source: io::Error) -> CsvError {
-    CsvError::Io {
-        path: path.to_path_buf(),
-        action,
-        source,
-    }
+    CsvError::Io { path: path.to_path_buf(), action, source }
 }

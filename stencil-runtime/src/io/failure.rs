@@ -16,15 +16,8 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     if kind.is_file() {
         return File::open(path);
     }
-    let found = if kind.is_dir() {
-        "a folder"
-    } else {
-        "a pipe, a socket or a device"
-    };
-    Err(io::Error::new(
-        ErrorKind::InvalidInput,
-        format!("it is no regular file but {found}"),
-    ))
+    let found = if kind.is_dir() { "a folder" } else { "a pipe, a socket or a device" };
+    Err(io::Error::new(ErrorKind::InvalidInput, format!("it is no regular file but {found}")))
 }
 
 /// Reads a text that a person wrote: a declaration, a problem, a schedule or a plan.

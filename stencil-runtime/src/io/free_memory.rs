@@ -30,17 +30,14 @@ fn of_group() -> Option<u64> {
         Some(most.saturating_sub(now.saturating_sub(given_back)))
     };
     // Within a container the own group is often shown as the root of all.
-    let above = std::iter::successors(Some(own), |group| {
-        group.rsplit_once('/').map(|(above, _)| above)
-    });
+    let above =
+        std::iter::successors(Some(own), |group| group.rsplit_once('/').map(|(above, _)| above));
     above.filter_map(of).min()
 }
 
 fn of_address_space() -> Option<u64> {
     let limits = fs::read_to_string("/proc/self/limits").ok()?;
-    let line = limits
-        .lines()
-        .find_map(|line| line.strip_prefix("Max address space"))?;
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
     let most: u64 = line.split_whitespace().next()?.parse().ok()?;
     let status = fs::read_to_string("/proc/self/status").ok()?;
     Some(most.saturating_sub(kilobytes(&status, "VmSize:")?))

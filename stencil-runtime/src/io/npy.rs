@@ -120,14 +120,9 @@ pub(crate) fn shape_of(bytes: &[u8]) -> Result<Vec<usize>, String> {
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value, String> {
     let (header, data) = split(bytes).ok_or("not a .npy array")?;
     let descr = quoted(after(header, "'descr':")?).ok_or("a header without an element type")?;
-    let fortran = after(header, "'fortran_order':")?
-        .trim_start()
-        .starts_with("True");
+    let fortran = after(header, "'fortran_order':")?.trim_start().starts_with("True");
     let shape = shape(after(header, "'shape':")?).ok_or("a header without a shape")?;
-    let count = shape
-        .iter()
-        .try_fold(1_usize, |n, &s| n.checked_mul(s))
-        .ok_or("too large")?;
+    let count = shape.iter().try_fold(1_usize, |n, &s| n.checked_mul(s)).ok_or("too large")?;
 
     let size = match descr {
         "<f4" => 4,
@@ -136,10 +131,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Value, String> {
             .ok_or_else(|| format!("elements of type `{descr}`; f32 and f64 are supported"))?,
     };
     if count.checked_mul(size) != Some(data.len()) {
-        return Err(format!(
-            "{} bytes of data for shape {shape:?} of `{descr}`",
-            data.len()
-        ));
+        return Err(format!("{} bytes of data for shape {shape:?} of `{descr}`", data.len()));
     }
     match (descr, shape.is_empty()) {
         ("<f4", _) => Ok(Value::F32(array(data, shape, fortran, f32::from_le_bytes)?)),
@@ -171,9 +163,7 @@ fn split(bytes: &[u8]) -> Option<(&str, &[u8])> {
 }
 
 fn after<'a>(header: &'a str, key: &str) -> Result<&'a str, String> {
-    let (_, rest) = header
-        .split_once(key)
-        .ok_or_else(|| format!("a header without {key}"))?;
+    let (_, rest) = header.split_once(key).ok_or_else(|| format!("a header without {key}"))?;
     Ok(rest)
 }
 
@@ -198,9 +188,7 @@ fn array<T: Copy, const N: usize>(
     let values = elements.iter().map(|&b| of(b)).collect();
     let array = ArrayD::from_shape_vec(IxDyn(&shape).set_f(fortran), values);
     // Callers may rely on C order, whatever the file's order.
-    array
-        .map(|a| if fortran { c_order(&a) } else { a })
-        .map_err(|e| e.to_string())
+    array.map(|a| if fortran { c_order(&a) } else { a }).map_err(|e| e.to_string())
 }
 
 fn c_order<T: Copy>(a: &ArrayD<T>) -> ArrayD<T> {
@@ -208,9 +196,7 @@ fn c_order<T: Copy>(a: &ArrayD<T>) -> ArrayD<T> {
 }
 
 fn first<T, const N: usize>(data: &[u8], of: fn([u8; N]) -> T) -> Result<T, String> {
-    data.first_chunk()
-        .map(|&b| of(b))
-        .ok_or_else(|| "no data".into())
+    data.first_chunk().map(|&b| of(b)).ok_or_else(|| "no data".into())
 }
 
 /// Returns the bytes of a string type: `<U5` has 20, `|S5` has 5.
@@ -225,9 +211,7 @@ fn text(data: &[u8], descr: &str) -> Result<String, String> {
     let text = if descr.starts_with("<U") {
         let (units, _) = data.as_chunks::<4>();
         let chars = units.iter().map(|&b| char::from_u32(u32::from_le_bytes(b)));
-        chars
-            .collect::<Option<String>>()
-            .ok_or("text that is not Unicode")?
+        chars.collect::<Option<String>>().ok_or("text that is not Unicode")?
     } else {
         String::from_utf8(data.to_vec()).map_err(|_| "text that is not UTF-8")?
     };
@@ -276,9 +260,7 @@ mod tests {
         for v in [0.0, 3.0, 1.0, 4.0, 2.0, 5.0_f64] {
             file.extend(v.to_le_bytes());
         }
-        let Ok(Value::F64(a)) = parse(&file) else {
-            panic!("not an f64 array")
-        };
+        let Ok(Value::F64(a)) = parse(&file) else { panic!("not an f64 array") };
         assert_eq!(a.as_slice(), Some(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0][..]));
         assert_eq!(a.shape(), [2, 3]);
     }
@@ -287,11 +269,7 @@ mod tests {
     fn bad_bytes_are_reasons() {
         assert!(parse(b"").is_err());
         assert!(parse(b"\x93NUMPY\x01").is_err());
-        assert!(
-            parse(&header("<f8", &[2]))
-                .unwrap_err()
-                .contains("0 bytes of data")
-        );
+        assert!(parse(&header("<f8", &[2])).unwrap_err().contains("0 bytes of data"));
         assert!(parse(&header("<c16", &[])).unwrap_err().contains("<c16"));
         let huge = header("<f8", &[usize::MAX, 2]);
         assert!(parse(&huge).is_err());

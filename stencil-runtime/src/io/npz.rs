@@ -74,9 +74,7 @@ impl NpzError {
     /// Returns the code, which `stencil explain-error` knows.
     pub fn code(&self) -> Code {
         match self {
-            Self::Io {
-                action: "write", ..
-            } => Code::CannotWrite,
+            Self::Io { action: "write", .. } => Code::CannotWrite,
             Self::Io { source, .. } if source.kind() == io::ErrorKind::InvalidData => Code::Damaged,
             Self::Io { .. } => Code::CannotRead,
             Self::Entry { .. } | Self::Missing { .. } | Self::Kind { .. } => Code::Damaged,
@@ -133,10 +131,7 @@ impl NpzWriter {
     pub fn create(path: impl AsRef<Path>) -> Result<Self, NpzError> {
         let path = path.as_ref().to_path_buf();
         let file = PartFile::create(&path).map_err(|e| io_error(&path, "write", e))?;
-        Ok(Self {
-            zip: ZipWriter::new(file),
-            path,
-        })
+        Ok(Self { zip: ZipWriter::new(file), path })
     }
 
     /// Adds an array of any number of dimensions; it is written in C order.
@@ -178,10 +173,7 @@ impl NpzWriter {
     /// Writes the directory, syncs to the disk and renames the file to its name.
     pub fn finish(self) -> Result<(), NpzError> {
         let path = self.path;
-        self.zip
-            .finish()
-            .and_then(PartFile::finish)
-            .map_err(|e| io_error(&path, "write", e))
+        self.zip.finish().and_then(PartFile::finish).map_err(|e| io_error(&path, "write", e))
     }
 
     fn scalar(&mut self, name: &str, descr: &str, value: [u8; 8]) -> Result<(), NpzError> {
@@ -208,11 +200,7 @@ impl NpzWriter {
                 .map_err(|e| io_error(&self.path, "write", e));
         };
         let (path, entry) = (self.path.clone(), name.to_string());
-        Err(NpzError::Entry {
-            path,
-            entry,
-            reason: reason.into(),
-        })
+        Err(NpzError::Entry { path, entry, reason: reason.into() })
     }
 }
 
@@ -259,12 +247,7 @@ impl Npz {
             Ok((file, entries, sealed))
         };
         let (file, entries, sealed) = read().map_err(|e| io_error(&path, "read", e))?;
-        Ok(Self {
-            path,
-            file,
-            entries,
-            sealed,
-        })
+        Ok(Self { path, file, entries, sealed })
     }
 
     /// Does the file end in a checksum of all its bytes, so that none has changed? Files of NumPy
@@ -275,9 +258,7 @@ impl Npz {
 
     /// Returns the names of the entries, in the order of the file.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.entries
-            .iter()
-            .map(|e| e.name.strip_suffix(".npy").unwrap_or(&e.name))
+        self.entries.iter().map(|e| e.name.strip_suffix(".npy").unwrap_or(&e.name))
     }
 
     /// Reads one entry, of any kind, if the memory that is free holds it twice.
@@ -298,9 +279,7 @@ impl Npz {
         let index = self.index(name)?;
         let bytes =
             zip::read(&mut self.file, &self.entries[index], most).map_err(|e| e.to_string());
-        bytes
-            .and_then(|bytes| npy::parse(&bytes))
-            .map_err(|reason| self.wrong(name, reason))
+        bytes.and_then(|bytes| npy::parse(&bytes)).map_err(|reason| self.wrong(name, reason))
     }
 
     /// Returns the shape of an array, from its header; a number or text has none.
@@ -311,9 +290,7 @@ impl Npz {
         let index = self.index(name)?;
         let head = zip::head(&mut self.file, &self.entries[index], MOST_OF_A_HEADER);
         let shape = head.map_err(|e| e.to_string());
-        shape
-            .and_then(|head| npy::shape_of(&head))
-            .map_err(|reason| self.wrong(name, reason))
+        shape.and_then(|head| npy::shape_of(&head)).map_err(|reason| self.wrong(name, reason))
     }
 
     fn index(&self, name: &str) -> Result<usize, NpzError> {
@@ -326,11 +303,7 @@ impl Npz {
     }
 
     fn wrong(&self, entry: &str, reason: String) -> NpzError {
-        NpzError::Entry {
-            path: self.path.clone(),
-            entry: entry.into(),
-            reason,
-        }
+        NpzError::Entry { path: self.path.clone(), entry: entry.into(), reason }
     }
 
     /// Reads an array of `f32`.
@@ -389,19 +362,10 @@ impl Npz {
 
     fn kind(&self, entry: &str, expected: &'static str, found: &Value) -> NpzError {
         let (path, entry) = (self.path.clone(), entry.to_string());
-        NpzError::Kind {
-            path,
-            entry,
-            expected,
-            found: found.kind(),
-        }
+        NpzError::Kind { path, entry, expected, found: found.kind() }
     }
 }
 
 fn io_error(path: &Path, action: &'static str, source: io::Error) -> NpzError {
-    NpzError::Io {
-        path: path.to_path_buf(),
-        action,
-        source,
-    }
+    NpzError::Io { path: path.to_path_buf(), action, source }
 }

@@ -42,18 +42,10 @@ impl PartFile {
     pub fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref().to_path_buf();
         if path.file_name().is_none() {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "the path names no file",
-            ));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path names no file"));
         }
         let (part, file) = create_part(&path)?;
-        Ok(Self {
-            path,
-            part,
-            file: BufWriter::with_capacity(1 << 18, file),
-            finished: false,
-        })
+        Ok(Self { path, part, file: BufWriter::with_capacity(1 << 18, file), finished: false })
     }
 
     /// Returns the name under which the file will appear.

@@ -98,11 +98,7 @@ impl<W: Write + Seek> ZipWriter<W> {
         }
         self.out.write_all(&header)?;
 
-        let mut body = Counted {
-            out: &mut self.out,
-            crc: crc32fast::Hasher::new(),
-            written: 0,
-        };
+        let mut body = Counted { out: &mut self.out, crc: crc32fast::Hasher::new(), written: 0 };
         write(&mut body)?;
         let (written, data) = (body.written, body.crc);
         entry.crc = data.clone().finalize();
@@ -127,15 +123,9 @@ impl<W: Write + Seek> ZipWriter<W> {
         let large = entry.size >= self.limit;
         let short = short_or_extra(entry.size, large);
         let mut b = Bytes::default();
-        b.u32(LOCAL)
-            .u16(version(large))
-            .u16(flags(&entry.name))
-            .u16(0)
-            .u16(0)
-            .u16(DOS_DATE);
+        b.u32(LOCAL).u16(version(large)).u16(flags(&entry.name)).u16(0).u16(0).u16(DOS_DATE);
         b.u32(entry.crc).u32(short).u32(short);
-        b.u16(name_len(&entry.name)?)
-            .u16(if large { 20 } else { 0 });
+        b.u16(name_len(&entry.name)?).u16(if large { 20 } else { 0 });
         b.raw(entry.name.as_bytes());
         if large {
             b.u16(1).u16(16).u64(entry.size).u64(entry.size);
@@ -148,24 +138,11 @@ impl<W: Write + Seek> ZipWriter<W> {
         let short = short_or_extra(entry.size, large);
         let extra = if large { 16 } else { 0 } + if far { 8 } else { 0 };
         let mut b = Bytes::default();
-        b.u32(CENTRAL)
-            .u16(MADE_BY)
-            .u16(version(large || far))
-            .u16(flags(&entry.name));
-        b.u16(0)
-            .u16(0)
-            .u16(DOS_DATE)
-            .u32(entry.crc)
-            .u32(short)
-            .u32(short);
-        b.u16(name_len(&entry.name)?)
-            .u16(if extra > 0 { extra + 4 } else { 0 });
+        b.u32(CENTRAL).u16(MADE_BY).u16(version(large || far)).u16(flags(&entry.name));
+        b.u16(0).u16(0).u16(DOS_DATE).u32(entry.crc).u32(short).u32(short);
+        b.u16(name_len(&entry.name)?).u16(if extra > 0 { extra + 4 } else { 0 });
         // No comment, disk 0, no attributes.
-        b.u16(0)
-            .u16(0)
-            .u16(0)
-            .u32(0)
-            .u32(short_or_extra(entry.at, far));
+        b.u16(0).u16(0).u16(0).u32(0).u32(short_or_extra(entry.at, far));
         b.raw(entry.name.as_bytes());
         if extra > 0 {
             b.u16(1).u16(extra);
@@ -193,23 +170,12 @@ impl<W: Write + Seek> ZipWriter<W> {
         let needs64 = start >= self.limit || len >= self.limit || count >= u64::from(u16::MAX);
         if needs64 {
             let end64 = start + len;
-            directory
-                .u32(END64)
-                .u64(44)
-                .u16(MADE_BY)
-                .u16(MADE_BY)
-                .u32(0)
-                .u32(0);
+            directory.u32(END64).u64(44).u16(MADE_BY).u16(MADE_BY).u32(0).u32(0);
             directory.u64(count).u64(count).u64(len).u64(start);
             directory.u32(LOCATOR64).u32(0).u64(end64).u32(1);
         }
         let short_count = if needs64 { u16::MAX } else { count as u16 };
-        directory
-            .u32(END)
-            .u16(0)
-            .u16(0)
-            .u16(short_count)
-            .u16(short_count);
+        directory.u32(END).u16(0).u16(0).u16(short_count).u16(short_count);
         directory
             .u32(short_or_extra(len, needs64))
             .u32(short_or_extra(start, needs64))

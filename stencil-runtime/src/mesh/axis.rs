@@ -90,14 +90,8 @@ impl Face {
     /// Behind the last cell along z.
     pub const Z_HI: Face = Face::new(Axis::Z, Side::Hi);
     /// Every face.
-    pub const ALL: [Face; 6] = [
-        Self::X_LO,
-        Self::X_HI,
-        Self::Y_LO,
-        Self::Y_HI,
-        Self::Z_LO,
-        Self::Z_HI,
-    ];
+    pub const ALL: [Face; 6] =
+        [Self::X_LO, Self::X_HI, Self::Y_LO, Self::Y_HI, Self::Z_LO, Self::Z_HI];
 
     /// Makes the face at an end of an axis.
     pub const fn new(axis: Axis, side: Side) -> Self {

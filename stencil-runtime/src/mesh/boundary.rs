@@ -72,18 +72,12 @@ pub(crate) struct PointFunction {
 
 impl PointFunction {
     pub(crate) fn new(value: impl Fn(f64, f64, f64, f64) -> f64 + Send + Sync + 'static) -> Self {
-        PointFunction {
-            value: Arc::new(value),
-            formula: None,
-        }
+        PointFunction { value: Arc::new(value), formula: None }
     }
 
     /// Adds its formula of the parameters, x, y, z and t, which a card can evaluate, too.
     pub(crate) fn with_formula(self, formula: Formula) -> Self {
-        PointFunction {
-            formula: Some(Arc::new(formula)),
-            ..self
-        }
+        PointFunction { formula: Some(Arc::new(formula)), ..self }
     }
 
     pub(crate) fn at(&self, [x, y, z]: [f64; 3], t: f64) -> f64 {

@@ -46,11 +46,7 @@ struct Span {
 impl Neighbours {
     /// Cuts a mesh into patches.
     pub(crate) fn new(patches: &Patches, mesh: &Mesh, periodic: [bool; 3]) -> Self {
-        Neighbours {
-            patches: patches.list(),
-            cells: mesh.cells,
-            periodic,
-        }
+        Neighbours { patches: patches.list(), cells: mesh.cells, periodic }
     }
 
     /// Are both patches of a box in the memory of one device?
@@ -169,11 +165,8 @@ mod tests {
                 let from = &neighbours.patches[of.from];
                 let count: usize = of.size.iter().product();
                 for i in 0..count {
-                    let at = [
-                        i % of.size[0],
-                        i / of.size[0] % of.size[1],
-                        i / of.size[0] / of.size[1],
-                    ];
+                    let at =
+                        [i % of.size[0], i / of.size[0] % of.size[1], i / of.size[0] / of.size[1]];
                     let cell: [isize; 3] = std::array::from_fn(|a| of.lo[a] + at[a] as isize);
                     assert!(seen.insert(cell), "{cell:?} twice");
                     for axis in 0..3 {
@@ -204,23 +197,14 @@ mod tests {
 
     #[test]
     fn boxes_cover_each_ghost_cell_once_and_lead_to_its_cell() {
-        for periodic in [
-            [true; 3],
-            [false; 3],
-            [true, false, true],
-            [false, true, false],
-        ] {
+        for periodic in [[true; 3], [false; 3], [true, false, true], [false, true, false]] {
             for (counts, of_patch) in [
                 ([1, 1, 1], [4, 3, 2]),
                 ([3, 1, 1], [2, 1, 1]),
                 ([2, 3, 1], [4, 1, 3]),
                 ([2, 2, 2], [3, 3, 3]),
             ] {
-                let patches = Patches {
-                    counts,
-                    cells: of_patch,
-                    devices: 1,
-                };
+                let patches = Patches { counts, cells: of_patch, devices: 1 };
                 let neighbours = Neighbours {
                     patches: patches.list(),
                     cells: std::array::from_fn(|a| counts[a] * of_patch[a]),
@@ -235,22 +219,14 @@ mod tests {
 
     #[test]
     fn patches_may_differ() {
-        let patch = |lo, cells| Patch {
-            lo,
-            cells,
-            owner: 0,
-        };
+        let patch = |lo, cells| Patch { lo, cells, owner: 0 };
         let patches = vec![
             patch([0, 0, 0], [3, 4, 1]),
             patch([3, 0, 0], [5, 1, 1]),
             patch([3, 1, 0], [5, 3, 1]),
         ];
         for periodic in [[true; 3], [false; 3]] {
-            let neighbours = Neighbours {
-                patches: patches.clone(),
-                cells: [8, 4, 1],
-                periodic,
-            };
+            let neighbours = Neighbours { patches: patches.clone(), cells: [8, 4, 1], periodic };
             check(&neighbours, [2, 1, 0]);
         }
     }

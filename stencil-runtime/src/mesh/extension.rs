@@ -63,12 +63,7 @@ impl Extensions {
             };
             (0..DEEPEST).map(weights).collect()
         });
-        Extension {
-            on_face,
-            number,
-            cells,
-            weights: weights.clone(),
-        }
+        Extension { on_face, number, cells, weights: weights.clone() }
     }
 }
 

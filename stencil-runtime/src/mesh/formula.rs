@@ -69,9 +69,7 @@ pub(crate) fn ghost(
     names.extend(components.iter().map(|name| near(name)));
     let used = read(what, text, &names)?;
     let is_used = |name: &str| used.uses(name) || used.uses(&near(name));
-    let reads: Vec<usize> = (0..components.len())
-        .filter(|i| is_used(components[*i]))
-        .collect();
+    let reads: Vec<usize> = (0..components.len()).filter(|i| is_used(components[*i])).collect();
     // Read again, with only as many names as there are values.
     let mut names = formula::source_names(system.model());
     names.extend(reads.iter().map(|i| components[*i].to_string()));
@@ -80,12 +78,7 @@ pub(crate) fn ghost(
     let params = params.to_vec();
     let ghost: Arc<GhostFunction> = Arc::new(move |point| {
         let [x, y, z] = point.position;
-        evaluate(
-            &formula,
-            &params,
-            [x, y, z, point.t],
-            [point.mirrored, point.nearest],
-        )
+        evaluate(&formula, &params, [x, y, z, point.t], [point.mirrored, point.nearest])
     });
     Ok((reads, ghost))
 }
@@ -110,14 +103,9 @@ pub(crate) fn default_source(
     let model = system.model();
     let mut sources = model.sources.iter().enumerate();
     let (source, indices) = sources.find_map(|(i, source)| {
-        Some((
-            i,
-            crate::system::indices(&source.name, source.rank, component)?,
-        ))
+        Some((i, crate::system::indices(&source.name, source.rank, component)?))
     })?;
-    let at = indices
-        .iter()
-        .fold(0, |at, axis| at * model.components + axis);
+    let at = indices.iter().fold(0, |at, axis| at * model.components + axis);
     let formulas = formula::of_source(model, source)?;
     Some(sampled(formulas.into_iter().nth(at)?, params))
 }

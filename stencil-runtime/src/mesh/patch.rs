@@ -58,10 +58,7 @@ impl Patches {
             devices,
         };
         if devices == 0 || devices > patches.count() {
-            return Err(Error::Devices {
-                devices,
-                patches: patches.count(),
-            });
+            return Err(Error::Devices { devices, patches: patches.count() });
         }
         Ok(patches)
     }
@@ -88,11 +85,7 @@ impl Patches {
 
     /// Returns one patch with all cells.
     pub(crate) fn one(cells: [usize; 3]) -> Self {
-        Patches {
-            counts: [1; 3],
-            cells,
-            devices: 1,
-        }
+        Patches { counts: [1; 3], cells, devices: 1 }
     }
 
     /// Returns the place of a patch in the order along each axis.
@@ -127,21 +120,13 @@ mod tests {
     use super::*;
 
     fn cut(cells: [usize; 3], counts: [usize; 3]) -> Result<Patches, Error> {
-        let mesh = Mesh {
-            cells,
-            extent: [1.0; 3],
-            origin: [0.0; 3],
-            centered: false,
-        };
+        let mesh = Mesh { cells, extent: [1.0; 3], origin: [0.0; 3], centered: false };
         Patches::new(&mesh, counts, 1)
     }
 
     #[test]
     fn devices_share_patches_equally_and_in_order() {
-        let patches = Patches {
-            devices: 4,
-            ..cut([8, 3, 9], [2, 1, 3]).unwrap()
-        };
+        let patches = Patches { devices: 4, ..cut([8, 3, 9], [2, 1, 3]).unwrap() };
         let owners: Vec<usize> = patches.list().iter().map(|patch| patch.owner).collect();
         assert_eq!(owners, [0, 0, 1, 2, 2, 3]);
     }

@@ -10,13 +10,11 @@ impl Boundaries {
     /// Do stored grid functions cross only seams that are periodic?
     pub(crate) fn check_exchanges(&self, plan: &Plan) -> Result<(), Error> {
         for (buffers, depth) in plan.fills() {
-            let derived = buffers.iter().find(|name| {
-                plan.buffer(name)
-                    .is_some_and(|b| b.role == BufferRole::Derived)
-            });
-            let crossed = Axis::ALL
-                .into_iter()
-                .find(|a| depth[a.index()] > 0 && !self.periodic[a.index()]);
+            let derived = buffers
+                .iter()
+                .find(|name| plan.buffer(name).is_some_and(|b| b.role == BufferRole::Derived));
+            let crossed =
+                Axis::ALL.into_iter().find(|a| depth[a.index()] > 0 && !self.periodic[a.index()]);
             if let (Some(name), Some(axis)) = (derived, crossed) {
                 return Err(Error::Boundary {
                     place: format!("{axis}.lo"),
@@ -110,21 +108,14 @@ fn reader(algorithm: &Algorithm, plan: &Plan, name: &str, axis: usize) -> String
     let Some(launch) = plan.launches.iter().max_by_key(reach) else {
         return String::new();
     };
-    let stored = plan
-        .buffers
-        .iter()
-        .filter(|b| b.role == BufferRole::Derived);
+    let stored = plan.buffers.iter().filter(|b| b.role == BufferRole::Derived);
     let stored = stored.filter_map(|b| algorithm.find(&b.name)).collect();
     let far = |function: &str| {
         let id = algorithm.find(function)?;
         let read = stencil_compiler::algorithm::footprint::bounds(algorithm, &[id], &stored);
         Some(read.get(&algorithm.find(name)?)?.radius()[axis])
     };
-    let farthest = launch
-        .outputs
-        .iter()
-        .rev()
-        .max_by_key(|(_, function)| far(function));
+    let farthest = launch.outputs.iter().rev().max_by_key(|(_, function)| far(function));
     match farthest {
         Some((buffer, _)) => match buffer.strip_suffix(NEW) {
             Some(field) => format!(" for the equation of `{field}`"),

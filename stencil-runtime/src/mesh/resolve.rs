@@ -157,9 +157,7 @@ impl Boundaries {
             let rules = Axis::ALL.map(|axis| {
                 Side::ALL.map(|side| {
                     let face = Face::new(axis, side);
-                    let kinds = kinds
-                        .iter()
-                        .map(|kinds| &kinds[axis.index()][side as usize]);
+                    let kinds = kinds.iter().map(|kinds| &kinds[axis.index()][side as usize]);
                     let normal = indices.iter().filter(|i| **i == axis.index()).count();
                     let most = extension::order(system.model()).min(cells[face.axis.index()]);
                     of_source(kinds, normal, &mut |on_face, number| {
@@ -210,21 +208,11 @@ fn check_names(
             });
         }
         let Some(name) = &setting.of else { continue };
-        if !components
-            .iter()
-            .any(|c| c.name == *name || c.field == *name)
-        {
-            let mut known: Vec<&str> = system
-                .model()
-                .fields
-                .iter()
-                .map(|f| f.name.as_str())
-                .collect();
+        if !components.iter().any(|c| c.name == *name || c.field == *name) {
+            let mut known: Vec<&str> =
+                system.model().fields.iter().map(|f| f.name.as_str()).collect();
             known.extend(
-                components
-                    .iter()
-                    .filter(|c| !c.indices.is_empty())
-                    .map(|c| c.name.as_str()),
+                components.iter().filter(|c| !c.indices.is_empty()).map(|c| c.name.as_str()),
             );
             return Err(Error::unknown(
                 system.name(),
@@ -263,11 +251,7 @@ fn is_periodic(
             let (seam, wall) = if periodic(kind) { (a, b) } else { (b, a) };
             let same = seam.0.name == wall.0.name;
             let of = |c: &Component| {
-                if same {
-                    String::new()
-                } else {
-                    format!(" for `{}`", c.name)
-                }
+                if same { String::new() } else { format!(" for `{}`", c.name) }
             };
             Err(Error::Boundary {
                 place: wall.1.to_string(),
@@ -310,9 +294,7 @@ impl Of<'_> {
             Kind::Wall => {
                 let axis = self.face.axis.index();
                 let normal = self.component.indices.iter().filter(|i| **i == axis);
-                Rule::Mirror {
-                    negative: normal.count() % 2 == 1,
-                }
+                Rule::Mirror { negative: normal.count() % 2 == 1 }
             }
             Kind::Dirichlet(value) => {
                 let number = self.number("value", value)?;
@@ -336,10 +318,7 @@ impl Of<'_> {
                 }
             }
             Kind::Custom(Custom::Function { reads, ghost }) => Rule::Custom(Ghost {
-                reads: reads
-                    .iter()
-                    .map(|name| self.read(name))
-                    .collect::<Result<_, _>>()?,
+                reads: reads.iter().map(|name| self.read(name)).collect::<Result<_, _>>()?,
                 ghost: ghost.clone(),
             }),
             Kind::Custom(Custom::Text(text)) => {
@@ -373,11 +352,9 @@ impl Of<'_> {
     fn number(&self, kind: &str, value: &Value) -> Result<Number, Error> {
         let what = self.what(kind);
         match value {
-            Value::Constant(value) if !value.is_finite() => Err(Error::Value {
-                what,
-                value: *value,
-                help: "give a number".into(),
-            }),
+            Value::Constant(value) if !value.is_finite() => {
+                Err(Error::Value { what, value: *value, help: "give a number".into() })
+            }
             Value::Constant(value) => Ok(Number::Constant(*value)),
             Value::Function(value) => Ok(Number::Function(value.clone())),
             Value::Text(text) => {
@@ -417,9 +394,7 @@ fn of_source<'a>(
     if kinds.clone().all(Boundary::is_periodic) {
         Rule::Periodic
     } else if kinds.clone().any(|b| matches!(kind(b), Kind::Wall)) {
-        Rule::Mirror {
-            negative: normal % 2 == 1,
-        }
+        Rule::Mirror { negative: normal % 2 == 1 }
     } else if kinds.all(|b| matches!(kind(b), Kind::Outflow)) {
         Rule::Nearest
     } else {
@@ -431,11 +406,7 @@ fn of_source<'a>(
 fn words(dimension: usize, components: &[Component], kinds: &[[[Boundary; 2]; 3]]) -> Vec<String> {
     let text = |axis: &Axis, kinds: &[[Boundary; 2]; 3]| {
         let [lo, hi] = kinds[axis.index()].each_ref().map(Boundary::to_string);
-        if lo == hi {
-            format!("{axis}: {lo}")
-        } else {
-            format!("{axis}.lo: {lo}, {axis}.hi: {hi}")
-        }
+        if lo == hi { format!("{axis}: {lo}") } else { format!("{axis}.lo: {lo}, {axis}.hi: {hi}") }
     };
     let mut words = Vec::new();
     for axis in &Axis::ALL[..dimension] {
@@ -449,11 +420,7 @@ fn words(dimension: usize, components: &[Component], kinds: &[[[Boundary; 2]; 3]
         }
         let one = groups.len() == 1;
         words.extend(groups.into_iter().map(|(line, names)| {
-            if one {
-                line
-            } else {
-                format!("{line} ({})", names.join(", "))
-            }
+            if one { line } else { format!("{line} ({})", names.join(", ")) }
         }));
     }
     words

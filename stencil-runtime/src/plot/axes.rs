@@ -53,23 +53,14 @@ impl Axis {
 
     fn new((low, high): (f64, f64), log: bool, count: usize, label: &str) -> Self {
         let (mut ticks, minor) = if log {
-            (
-                ticks::logarithmic(low, high, count),
-                ticks::minor_logarithmic(low, high),
-            )
+            (ticks::logarithmic(low, high, count), ticks::minor_logarithmic(low, high))
         } else {
             (ticks::linear(low, high, count), Vec::new())
         };
         if log && ticks.len() > count + 2 {
             ticks.retain(|t| t.value.fract() == 0.0);
         }
-        Self {
-            low,
-            high,
-            ticks,
-            minor,
-            label: label.into(),
-        }
+        Self { low, high, ticks, minor, label: label.into() }
     }
 
     /// Puts ticks at given places of the axis, labelled with numbers. Ticks outside are left out, and so are ticks
@@ -86,10 +77,7 @@ impl Axis {
         let mut ticks = Vec::new();
         for (value, number) in at {
             let label = number.to_string();
-            let (x, width) = (
-                self.place(value) * length as f32,
-                fonts.width(&label, TICK_TEXT),
-            );
+            let (x, width) = (self.place(value) * length as f32, fonts.width(&label, TICK_TEXT));
             if x - width / 2.0 > free {
                 free = x + width / 2.0 + 10.0;
                 ticks.push(Tick { value, label });
@@ -112,29 +100,18 @@ impl Axis {
     }
 
     fn widest(&self, fonts: &Fonts) -> f32 {
-        self.ticks
-            .iter()
-            .map(|t| fonts.width(&t.label, TICK_TEXT))
-            .fold(0.0, f32::max)
+        self.ticks.iter().map(|t| fonts.width(&t.label, TICK_TEXT)).fold(0.0, f32::max)
     }
 
     /// Returns the room that a vertical axis needs beside the plot.
     pub(super) fn room_beside(&self, fonts: &Fonts) -> i32 {
-        let label = if self.label.is_empty() {
-            0
-        } else {
-            LABEL_GAP + LABEL.size as i32
-        };
+        let label = if self.label.is_empty() { 0 } else { LABEL_GAP + LABEL.size as i32 };
         FRAME + TICK + GAP + self.widest(fonts).ceil() as i32 + label
     }
 
     /// Returns the room that a horizontal axis needs below the plot.
     pub(super) fn room_below(&self) -> i32 {
-        let label = if self.label.is_empty() {
-            0
-        } else {
-            LABEL_GAP + LABEL.size as i32
-        };
+        let label = if self.label.is_empty() { 0 } else { LABEL_GAP + LABEL.size as i32 };
         FRAME + TICK + GAP + TICK_TEXT.size as i32 + label
     }
 
@@ -142,15 +119,7 @@ impl Axis {
         let top = plot.bottom() + FRAME;
         let mark = |scene: &mut Scene, value: f64, length: i32| {
             let x = self.x(plot, value).round() as i32 - FRAME / 2;
-            scene.fill(
-                Rect {
-                    x,
-                    y: top,
-                    w: FRAME,
-                    h: length,
-                },
-                Color::INK,
-            );
+            scene.fill(Rect { x, y: top, w: FRAME, h: length }, Color::INK);
         };
         for &value in &self.minor {
             mark(scene, value, TICK / 2);
@@ -161,10 +130,7 @@ impl Axis {
             let at = (self.x(plot, tick.value), baseline as f32);
             scene.write(&tick.label, at, Align::Center, TICK_TEXT);
         }
-        let at = (
-            centre(plot).0,
-            baseline as f32 + LABEL_GAP as f32 + LABEL.size * 0.9,
-        );
+        let at = (centre(plot).0, baseline as f32 + LABEL_GAP as f32 + LABEL.size * 0.9);
         let (text, style) = fonts.fit(&self.label, LABEL, plot.w as f32 * 1.2);
         scene.write(&text, at, Align::Center, style);
     }
@@ -173,24 +139,11 @@ impl Axis {
         let right = plot.x - FRAME;
         for &value in &self.minor {
             let y = self.y(plot, value).round() as i32 - FRAME / 2;
-            scene.fill(
-                Rect {
-                    x: right - TICK / 2,
-                    y,
-                    w: TICK / 2,
-                    h: FRAME,
-                },
-                Color::INK,
-            );
+            scene.fill(Rect { x: right - TICK / 2, y, w: TICK / 2, h: FRAME }, Color::INK);
         }
         for tick in &self.ticks {
             let y = self.y(plot, tick.value);
-            let mark = Rect {
-                x: right - TICK,
-                y: y.round() as i32 - FRAME / 2,
-                w: TICK,
-                h: FRAME,
-            };
+            let mark = Rect { x: right - TICK, y: y.round() as i32 - FRAME / 2, w: TICK, h: FRAME };
             scene.fill(mark, Color::INK);
             let at = ((mark.x - GAP) as f32, y + TICK_TEXT.size * MIDDLE);
             scene.write(&tick.label, at, Align::Right, TICK_TEXT);
@@ -206,12 +159,7 @@ impl Axis {
         let left = plot.right() + FRAME;
         for tick in &self.ticks {
             let y = self.y(plot, tick.value);
-            let mark = Rect {
-                x: left,
-                y: y.round() as i32 - FRAME / 2,
-                w: TICK,
-                h: FRAME,
-            };
+            let mark = Rect { x: left, y: y.round() as i32 - FRAME / 2, w: TICK, h: FRAME };
             scene.fill(mark, Color::INK);
             let at = ((mark.right() + GAP) as f32, y + TICK_TEXT.size * MIDDLE);
             scene.write(&tick.label, at, Align::Left, TICK_TEXT);
@@ -226,17 +174,9 @@ impl Axis {
     pub(super) fn grid(&self, scene: &mut Scene, plot: Rect, vertical: bool) {
         for tick in &self.ticks {
             let line = if vertical {
-                Rect {
-                    x: self.x(plot, tick.value).round() as i32 - 1,
-                    w: 2,
-                    ..plot
-                }
+                Rect { x: self.x(plot, tick.value).round() as i32 - 1, w: 2, ..plot }
             } else {
-                Rect {
-                    y: self.y(plot, tick.value).round() as i32 - 1,
-                    h: 2,
-                    ..plot
-                }
+                Rect { y: self.y(plot, tick.value).round() as i32 - 1, h: 2, ..plot }
             };
             scene.fill(line, Color::GRID);
         }
@@ -244,21 +184,14 @@ impl Axis {
 }
 
 fn centre(plot: Rect) -> (f32, f32) {
-    (
-        plot.x as f32 + plot.w as f32 / 2.0,
-        plot.y as f32 + plot.h as f32 / 2.0,
-    )
+    (plot.x as f32 + plot.w as f32 / 2.0, plot.y as f32 + plot.h as f32 / 2.0)
 }
 
 /// Returns the room that title and subtitle need above the plot.
 pub(super) fn heading_room(title: &str, subtitle: &str) -> i32 {
     let title = if title.is_empty() { 0 } else { 34 };
     let subtitle = if subtitle.is_empty() { 0 } else { 28 };
-    if title + subtitle == 0 {
-        FRAME + 8
-    } else {
-        title + subtitle + 14
-    }
+    if title + subtitle == 0 { FRAME + 8 } else { title + subtitle + 14 }
 }
 
 /// Draws title and subtitle above the plot, from its left edge, in `width` at most.
@@ -302,12 +235,10 @@ pub(super) fn widened(low: f64, high: f64) -> (f64, f64) {
 
 /// Returns the smallest and largest finite value.
 pub(super) fn finite_range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
-    values
-        .filter(|v| v.is_finite())
-        .fold(None, |range, v| match range {
-            None => Some((v, v)),
-            Some((low, high)) => Some((v.min(low), v.max(high))),
-        })
+    values.filter(|v| v.is_finite()).fold(None, |range, v| match range {
+        None => Some((v, v)),
+        Some((low, high)) => Some((v.min(low), v.max(high))),
+    })
 }
 
 pub(super) fn pen(color: Color, width: f32, dash: Option<(f32, f32)>) -> Stroke {
@@ -332,35 +263,15 @@ mod tests {
         let fonts = Fonts::new();
         let axis = Axis::horizontal(&fonts, (1.0, 1.00001), false, 300, "x");
         let widest = axis.widest(&fonts);
-        let gap = axis.x(
-            Rect {
-                x: 0,
-                y: 0,
-                w: 300,
-                h: 1,
-            },
-            axis.ticks[1].value,
-        ) - axis.x(
-            Rect {
-                x: 0,
-                y: 0,
-                w: 300,
-                h: 1,
-            },
-            axis.ticks[0].value,
-        );
+        let gap = axis.x(Rect { x: 0, y: 0, w: 300, h: 1 }, axis.ticks[1].value)
+            - axis.x(Rect { x: 0, y: 0, w: 300, h: 1 }, axis.ticks[0].value);
         assert!(gap > widest, "{gap} {widest}");
     }
 
     #[test]
     fn the_y_axis_points_up() {
         let axis = Axis::vertical((0.0, 10.0), false, 100, "");
-        let plot = Rect {
-            x: 10,
-            y: 20,
-            w: 50,
-            h: 100,
-        };
+        let plot = Rect { x: 10, y: 20, w: 50, h: 100 };
         assert_eq!(axis.y(plot, 0.0), 120.0);
         assert_eq!(axis.y(plot, 10.0), 20.0);
         assert_eq!(axis.x(plot, 5.0), 35.0);

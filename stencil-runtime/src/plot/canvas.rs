@@ -25,12 +25,7 @@ impl Rect {
         self.y + self.h
     }
     pub(super) fn grown(self, by: i32) -> Self {
-        Self {
-            x: self.x - by,
-            y: self.y - by,
-            w: self.w + 2 * by,
-            h: self.h + 2 * by,
-        }
+        Self { x: self.x - by, y: self.y - by, w: self.w + 2 * by, h: self.h + 2 * by }
     }
     /// A frame of `width` pixels around it, outside of it.
     pub(super) fn sides(self, width: i32) -> [Self; 4] {
@@ -38,17 +33,9 @@ impl Rect {
         let (h, w) = (width, width);
         [
             Self { h, ..around },
-            Self {
-                y: self.bottom(),
-                h,
-                ..around
-            },
+            Self { y: self.bottom(), h, ..around },
             Self { w, ..around },
-            Self {
-                x: self.right(),
-                w,
-                ..around
-            },
+            Self { x: self.right(), w, ..around },
         ]
     }
     /// Returns its pixels, row by row from the top.
@@ -69,26 +56,15 @@ pub(super) struct Canvas {
 impl Canvas {
     pub(super) fn new(width: i32, height: i32) -> Self {
         let (width, height) = (width.max(1), height.max(1));
-        Self {
-            width,
-            height,
-            pixels: vec![Color::WHITE; (width * height) as usize],
-        }
+        Self { width, height, pixels: vec![Color::WHITE; (width * height) as usize] }
     }
 
     pub(super) fn bounds(&self) -> Rect {
-        Rect {
-            x: 0,
-            y: 0,
-            w: self.width,
-            h: self.height,
-        }
+        Rect { x: 0, y: 0, w: self.width, h: self.height }
     }
 
     fn index(&self, x: i32, y: i32) -> Option<usize> {
-        self.bounds()
-            .contains(x, y)
-            .then(|| (y * self.width + x) as usize)
+        self.bounds().contains(x, y).then(|| (y * self.width + x) as usize)
     }
 
     #[cfg(test)]
@@ -142,10 +118,7 @@ impl Canvas {
             encode(&mut file, (self.width, self.height), &self.pixels)?;
             file.finish()
         };
-        write().map_err(|source| PlotError::Io {
-            path: path.to_path_buf(),
-            source,
-        })
+        write().map_err(|source| PlotError::Io { path: path.to_path_buf(), source })
     }
 }
 
@@ -176,10 +149,7 @@ impl Mask {
         let (x, y) = (clip.x.max(bounds.x), clip.y.max(bounds.y));
         let w = (clip.right().min(bounds.right()) - x).max(0);
         let h = (clip.bottom().min(bounds.bottom()) - y).max(0);
-        Self {
-            area: Rect { x, y, w, h },
-            coverage: vec![0.0; (w * h) as usize],
-        }
+        Self { area: Rect { x, y, w, h }, coverage: vec![0.0; (w * h) as usize] }
     }
 
     fn segment(&mut self, a: (f32, f32), b: (f32, f32), width: f32) {
@@ -243,11 +213,7 @@ impl Mask {
         if self.area.w == 0 {
             return;
         }
-        for (row, y) in self
-            .coverage
-            .chunks(self.area.w as usize)
-            .zip(self.area.y..)
-        {
+        for (row, y) in self.coverage.chunks(self.area.w as usize).zip(self.area.y..) {
             for (&coverage, x) in row.iter().zip(self.area.x..) {
                 if coverage > 0.0 {
                     canvas.blend(x, y, color, coverage);
@@ -286,12 +252,7 @@ pub(super) fn near_pieces(points: &[Point], clip: Rect) -> Vec<Vec<Point>> {
 /// Clips a line (Liang and Barsky); `None` if all of it is outside.
 fn clip_line(a: (f32, f32), b: (f32, f32), r: Rect) -> Option<((f32, f32), (f32, f32))> {
     // In f64: a curve that shoots far out of the picture must stay straight inside it.
-    let (ax, ay, bx, by) = (
-        f64::from(a.0),
-        f64::from(a.1),
-        f64::from(b.0),
-        f64::from(b.1),
-    );
+    let (ax, ay, bx, by) = (f64::from(a.0), f64::from(a.1), f64::from(b.0), f64::from(b.1));
     let (dx, dy) = (bx - ax, by - ay);
     let (mut from, mut to) = (0.0_f64, 1.0_f64);
     for (d, low, high) in [
@@ -320,21 +281,12 @@ mod tests {
     use super::*;
 
     const INK: Color = Color(0, 0, 0);
-    const PEN: Stroke = Stroke {
-        color: INK,
-        width: 2.0,
-        dash: None,
-    };
+    const PEN: Stroke = Stroke { color: INK, width: 2.0, dash: None };
 
     #[test]
     fn lines_are_where_they_should_be() {
         let mut c = Canvas::new(20, 20);
-        let clip = Rect {
-            x: 0,
-            y: 0,
-            w: 15,
-            h: 20,
-        };
+        let clip = Rect { x: 0, y: 0, w: 15, h: 20 };
         c.polyline(&[(2.0, 10.0), (40.0, 10.0)], PEN, clip);
         assert_eq!((c.get(8, 9), c.get(8, 10)), (INK, INK));
         assert_eq!((c.get(8, 7), c.get(8, 12)), (Color::WHITE, Color::WHITE));
@@ -355,10 +307,7 @@ mod tests {
     #[test]
     fn dashes_leave_gaps() {
         let mut c = Canvas::new(40, 5);
-        let pen = Stroke {
-            dash: Some((6.0, 8.0)),
-            ..PEN
-        };
+        let pen = Stroke { dash: Some((6.0, 8.0)), ..PEN };
         c.polyline(&[(0.0, 2.0), (20.0, 2.0), (40.0, 2.0)], pen, c.bounds());
         assert_eq!((c.get(3, 2), c.get(17, 2)), (INK, INK));
         assert_eq!((c.get(10, 2), c.get(25, 2)), (Color::WHITE, Color::WHITE));
@@ -370,12 +319,7 @@ mod tests {
         c.disc((10.0, 10.0), 4.0, INK);
         assert_eq!((c.get(10, 10), c.get(7, 10)), (INK, INK));
         assert_eq!((c.get(6, 6), c.get(15, 10)), (Color::WHITE, Color::WHITE));
-        let area = Rect {
-            x: 3,
-            y: 3,
-            w: 14,
-            h: 14,
-        };
+        let area = Rect { x: 3, y: 3, w: 14, h: 14 };
         for (x, y) in area.sides(2).into_iter().flat_map(Rect::pixels) {
             c.set(x, y, INK);
         }

@@ -32,11 +32,7 @@ impl Color {
             let (a, b) = (f32::from(a), f32::from(b));
             (a + (b - a) * coverage.clamp(0.0, 1.0)).round() as u8
         };
-        Self(
-            mix(self.0, other.0),
-            mix(self.1, other.1),
-            mix(self.2, other.2),
-        )
+        Self(mix(self.0, other.0), mix(self.1, other.1), mix(self.2, other.2))
     }
 }
 
@@ -79,9 +75,7 @@ impl ColorMap {
     /// assert_eq!(ColorMap::find("rainbow"), None);
     /// ```
     pub fn find(name: &str) -> Option<ColorMap> {
-        Self::ALL
-            .into_iter()
-            .find_map(|(known, map)| (known == name).then_some(map))
+        Self::ALL.into_iter().find_map(|(known, map)| (known == name).then_some(map))
     }
 
     /// Returns the colour at a place from 0 to 1 of the range; places outside are clamped.
@@ -91,11 +85,7 @@ impl ColorMap {
     /// assert_eq!(ColorMap::Sequential.at(0.0), Color(68, 1, 84));
     /// ```
     pub fn at(self, place: f64) -> Color {
-        let place = if place.is_nan() {
-            0.5
-        } else {
-            place.clamp(0.0, 1.0)
-        };
+        let place = if place.is_nan() { 0.5 } else { place.clamp(0.0, 1.0) };
         let table = match self {
             Self::Sequential => colorous::VIRIDIS,
             Self::Magma => colorous::MAGMA,
@@ -111,11 +101,7 @@ impl ColorMap {
 
 /// Two straight falls of lightness in Oklab, at constant hues, from a white that is nearly white.
 fn diverging(s: f64) -> Color {
-    let (hue, peak) = if s < 0.0 {
-        (256.0_f64, 0.140)
-    } else {
-        (27.0, 0.170)
-    };
+    let (hue, peak) = if s < 0.0 { (256.0_f64, 0.140) } else { (27.0, 0.170) };
     let s = s.abs();
     let lightness = 0.975 - 0.585 * s;
     // Chroma rises from the centre and falls a little at the dark end, inside sRGB throughout.
@@ -131,11 +117,7 @@ fn oklab(l: f64, a: f64, b: f64) -> Color {
     let short = (l - 0.089_484_177_5 * a - 1.291_485_548_0 * b).powi(3);
     let encode = |linear: f64| {
         let c = linear.clamp(0.0, 1.0);
-        let c = if c <= 0.003_130_8 {
-            12.92 * c
-        } else {
-            1.055 * c.powf(1.0 / 2.4) - 0.055
-        };
+        let c = if c <= 0.003_130_8 { 12.92 * c } else { 1.055 * c.powf(1.0 / 2.4) - 0.055 };
         (c * 255.0).round() as u8
     };
     Color(
@@ -153,43 +135,26 @@ mod tests {
     fn lightness(c: Color) -> f64 {
         let lin = |v: u8| {
             let v = f64::from(v) / 255.0;
-            if v <= 0.04045 {
-                v / 12.92
-            } else {
-                ((v + 0.055) / 1.055).powf(2.4)
-            }
+            if v <= 0.04045 { v / 12.92 } else { ((v + 0.055) / 1.055).powf(2.4) }
         };
         let y = 0.2126 * lin(c.0) + 0.7152 * lin(c.1) + 0.0722 * lin(c.2);
-        if y > 0.008_856 {
-            116.0 * y.cbrt() - 16.0
-        } else {
-            903.3 * y
-        }
+        if y > 0.008_856 { 116.0 * y.cbrt() - 16.0 } else { 903.3 * y }
     }
 
     #[test]
     fn the_diverging_map_is_symmetric_in_lightness_and_monotone() {
         let map = ColorMap::Diverging;
         let centre = map.at(0.5);
-        assert!(
-            centre.0 > 240 && centre.1 > 240 && centre.2 > 240,
-            "{centre:?}"
-        );
+        assert!(centre.0 > 240 && centre.1 > 240 && centre.2 > 240, "{centre:?}");
         for i in 0..100 {
             let s = f64::from(i) / 200.0;
             let (blue, red) = (map.at(0.5 - s), map.at(0.5 + s));
-            assert!(
-                (lightness(blue) - lightness(red)).abs() < 5.0,
-                "{s}: {blue:?} {red:?}"
-            );
+            assert!((lightness(blue) - lightness(red)).abs() < 5.0, "{s}: {blue:?} {red:?}");
             assert!(lightness(map.at(0.5 + s + 0.005)) < lightness(red));
             assert!(lightness(map.at(0.5 - s - 0.005)) < lightness(blue));
         }
         let (blue, red) = (map.at(0.0), map.at(1.0));
-        assert!(
-            blue.2 > blue.0 + 60 && red.0 > red.2 + 60,
-            "{blue:?} {red:?}"
-        );
+        assert!(blue.2 > blue.0 + 60 && red.0 > red.2 + 60, "{blue:?} {red:?}");
     }
 
     #[test]
@@ -198,9 +163,8 @@ mod tests {
             if map == ColorMap::Diverging {
                 continue;
             }
-            let steps: Vec<f64> = (0..=10)
-                .map(|i| lightness(map.at(f64::from(i) / 10.0)))
-                .collect();
+            let steps: Vec<f64> =
+                (0..=10).map(|i| lightness(map.at(f64::from(i) / 10.0))).collect();
             for pair in steps.windows(2) {
                 let rise = pair[1] - pair[0];
                 let mean = (steps[10] - steps[0]) / 10.0;
@@ -222,9 +186,6 @@ mod tests {
     fn blending_ends_at_both_colours() {
         assert_eq!(Color::WHITE.blend(Color::INK, 0.0), Color::WHITE);
         assert_eq!(Color::WHITE.blend(Color::INK, 1.0), Color::INK);
-        assert_eq!(
-            Color(0, 0, 0).blend(Color(100, 200, 50), 0.5),
-            Color(50, 100, 25)
-        );
+        assert_eq!(Color(0, 0, 0).blend(Color(100, 200, 50), 0.5), Color(50, 100, 25));
     }
 }

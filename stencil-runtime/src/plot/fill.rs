@@ -15,10 +15,7 @@ impl Canvas {
         let bounds = self.bounds();
         let rows = points.iter().map(|p| p.1);
         let top = rows.clone().fold(f32::INFINITY, f32::min).max(0.0) as i32;
-        let bottom = rows
-            .fold(f32::NEG_INFINITY, f32::max)
-            .min(bounds.h as f32)
-            .ceil() as i32;
+        let bottom = rows.fold(f32::NEG_INFINITY, f32::max).min(bounds.h as f32).ceil() as i32;
         for y in top..bottom {
             let mut coverage = vec![0.0_f32; bounds.w as usize];
             for sample in 0..SAMPLES {

@@ -17,11 +17,7 @@ pub enum Format {
 }
 
 /// Every format with its ending.
-const ALL: [(&str, Format); 3] = [
-    ("png", Format::Png),
-    ("svg", Format::Svg),
-    ("pdf", Format::Pdf),
-];
+const ALL: [(&str, Format); 3] = [("png", Format::Png), ("svg", Format::Svg), ("pdf", Format::Pdf)];
 
 impl Format {
     /// Returns the format for the ending of a file's name, in small or capital letters.
@@ -42,9 +38,7 @@ impl Format {
             let mut all = ALL.into_iter();
             all.find_map(|(name, format)| name.eq_ignore_ascii_case(ending).then_some(format))
         });
-        found.ok_or_else(|| PlotError::Ending {
-            path: path.to_path_buf(),
-        })
+        found.ok_or_else(|| PlotError::Ending { path: path.to_path_buf() })
     }
 
     /// Returns `.png, .svg or .pdf`.

@@ -158,20 +158,13 @@ impl<'a> Heatmap<'a> {
         let [x0, x1, y0, y1] = self.extent;
         let sides = [x1 - x0, y1 - y0];
         if !sides.iter().all(|s| s.is_finite() && *s > 0.0) {
-            return Err(PlotError::Extent {
-                title: self.title.clone(),
-                extent: self.extent,
-            });
+            return Err(PlotError::Extent { title: self.title.clone(), extent: self.extent });
         }
         match self.range {
             Some((low, high))
                 if !((high - low).is_finite() && low < high) || self.log && low <= 0.0 =>
             {
-                Err(PlotError::Range {
-                    title: self.title.clone(),
-                    low,
-                    high,
-                })
+                Err(PlotError::Range { title: self.title.clone(), low, high })
             }
             _ => Ok(()),
         }
@@ -202,11 +195,7 @@ impl<'a> Heatmap<'a> {
         let found = axes::finite_range(positive);
         let (low, high) = self.range.or(found).unwrap_or((1.0, 10.0));
         let (low, high) = (low.log10(), high.log10());
-        let range = if high - low > 1e-9 {
-            (low, high)
-        } else {
-            (low - 0.5, high + 0.5)
-        };
+        let range = if high - low > 1e-9 { (low, high) } else { (low - 0.5, high + 0.5) };
         (range, found.is_some())
     }
 
@@ -224,11 +213,7 @@ impl<'a> Heatmap<'a> {
         let (sw, sh) = (snapped(nx, w), snapped(ny, h));
         let bent = (sh / sw) / (h / w) - 1.0;
         let even = self.sampling == Sampling::Nearest && bent.abs() < 0.01 && sw < 1.2 * w;
-        let (w, h) = if even && sw > 0.8 * w {
-            (sw, sh)
-        } else {
-            (w, h)
-        };
+        let (w, h) = if even && sw > 0.8 * w { (sw, sh) } else { (w, h) };
         (w.round() as i32, h.round() as i32)
     }
 }
@@ -281,9 +266,7 @@ mod tests {
     #[test]
     fn logarithmic_colours_are_even_in_powers_of_ten() {
         let data = arr2(&[[1.0, 10.0, 100.0, 0.0]]);
-        let map = Heatmap::new(data.view(), [0.0, 4.0, 0.0, 1.0])
-            .sampling(Sampling::Nearest)
-            .log();
+        let map = Heatmap::new(data.view(), [0.0, 4.0, 0.0, 1.0]).sampling(Sampling::Nearest).log();
         assert_eq!(map.color_range(), ((0.0, 2.0), true));
         let (c, p) = drawn(&map);
         let color = |i: i32| c.get(p.x + (2 * i + 1) * p.w / 8, p.y + p.h / 2);
@@ -331,23 +314,11 @@ mod tests {
         let data = Array2::<f64>::zeros((2, 2));
         let map = Heatmap::new(data.view(), [1.0, 1.0, 0.0, 1.0]).title("rho");
         let message = map.save("/tmp/never.png").unwrap_err().to_string();
-        assert!(
-            message.contains("heat map `rho`: the extent [1.0, 1.0"),
-            "{message}"
-        );
+        assert!(message.contains("heat map `rho`: the extent [1.0, 1.0"), "{message}");
         let map = Heatmap::new(data.view(), UNIT).range(2.0, 1.0);
-        assert!(matches!(
-            map.save("/tmp/never.png"),
-            Err(PlotError::Range { .. })
-        ));
-        assert!(matches!(
-            Panels::new([]).save("/tmp/never.png"),
-            Err(PlotError::NoPanels)
-        ));
+        assert!(matches!(map.save("/tmp/never.png"), Err(PlotError::Range { .. })));
+        assert!(matches!(Panels::new([]).save("/tmp/never.png"), Err(PlotError::NoPanels)));
         let map = Heatmap::new(data.view(), UNIT);
-        assert!(matches!(
-            map.save("/no/such/folder/a.png"),
-            Err(PlotError::Io { .. })
-        ));
+        assert!(matches!(map.save("/no/such/folder/a.png"), Err(PlotError::Io { .. })));
     }
 }

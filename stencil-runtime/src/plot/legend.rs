@@ -19,10 +19,7 @@ pub(super) struct Legend<'a> {
 
 impl<'a> Legend<'a> {
     pub(super) fn new(names: Vec<&'a str>, fonts: &Fonts) -> Self {
-        let widest = names
-            .iter()
-            .map(|n| fonts.width(n, TICK_TEXT))
-            .fold(0.0, f32::max);
+        let widest = names.iter().map(|n| fonts.width(n, TICK_TEXT)).fold(0.0, f32::max);
         let w = PADDING + SAMPLE + 12 + widest.ceil() as i32 + PADDING;
         let size = (w, ROW * names.len() as i32 + PADDING);
         Self { names, size }
@@ -44,12 +41,7 @@ impl<'a> Legend<'a> {
         };
         let corners = [(right, top), (left, top), (right, bottom), (left, bottom)];
         let rects = corners.map(|(x, y)| Rect { x, y, w, h });
-        let beside = Rect {
-            x: plot.right() + INSET,
-            y: plot.y,
-            w,
-            h,
-        };
+        let beside = Rect { x: plot.right() + INSET, y: plot.y, w, h };
         let free = rects.into_iter().find(|r| !covers(r));
         free.filter(|_| h + 2 * INSET <= plot.h).unwrap_or(beside)
     }

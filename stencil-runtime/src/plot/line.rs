@@ -166,13 +166,7 @@ impl LinePlot {
     /// Adds a curve.
     pub fn series(mut self, name: impl Into<String>, xs: &[f64], ys: &[f64], style: Style) -> Self {
         let (xs, ys) = (xs.to_vec(), ys.to_vec());
-        self.series.push(Series {
-            name: name.into(),
-            xs,
-            ys,
-            style,
-            color: None,
-        });
+        self.series.push(Series { name: name.into(), xs, ys, style, color: None });
         self
     }
 
@@ -188,27 +182,15 @@ impl LinePlot {
     fn draw(&self) -> Result<(Scene, Rect), PlotError> {
         if let Some(s) = self.series.iter().find(|s| s.xs.len() != s.ys.len()) {
             let (xs, ys) = (s.xs.len(), s.ys.len());
-            return Err(PlotError::Lengths {
-                name: s.name.clone(),
-                xs,
-                ys,
-            });
+            return Err(PlotError::Lengths { name: s.name.clone(), xs, ys });
         }
         let fonts = Fonts::new();
         let (x, y, has_values) = self.axes(&fonts);
         let left = MARGIN + y.room_beside(&fonts);
         let top = MARGIN + axes::heading_room(&self.title, &self.subtitle);
-        let plot = Rect {
-            x: left,
-            y: top,
-            w: PLOT.0,
-            h: PLOT.1,
-        };
-        let curves: Vec<_> = self
-            .series
-            .iter()
-            .map(|s| (s.style, self.runs(s, &x, &y, plot)))
-            .collect();
+        let plot = Rect { x: left, y: top, w: PLOT.0, h: PLOT.1 };
+        let curves: Vec<_> =
+            self.series.iter().map(|s| (s.style, self.runs(s, &x, &y, plot))).collect();
         let legend = self.legend(&fonts);
         let place = legend.as_ref().map(|legend| {
             let mut seen = Vec::new();
@@ -227,13 +209,7 @@ impl LinePlot {
         scene.frame(plot, FRAME, Color::INK);
         x.draw_below(&mut scene, &fonts, plot);
         y.draw_left(&mut scene, &fonts, plot);
-        axes::heading(
-            &mut scene,
-            &fonts,
-            plot,
-            (&self.title, &self.subtitle),
-            plot.w,
-        );
+        axes::heading(&mut scene, &fonts, plot, (&self.title, &self.subtitle), plot.w);
         if !has_values {
             axes::no_data(&mut scene, &fonts, plot);
         }
@@ -260,10 +236,8 @@ impl LinePlot {
             let pairs = pairs.map(|(&x, &y)| (scale(x, self.x_log), scale(y, self.y_log)));
             pairs.filter(|(x, y)| x.is_finite() && y.is_finite())
         };
-        let (xs, ys) = (
-            axes::finite_range(shown().map(|p| p.0)),
-            axes::finite_range(shown().map(|p| p.1)),
-        );
+        let (xs, ys) =
+            (axes::finite_range(shown().map(|p| p.0)), axes::finite_range(shown().map(|p| p.1)));
         let dots = self.series.iter().any(|s| s.style.dots());
         // Dots at the ends need room; a line may run into the frame.
         let x_room = if dots { 0.04 } else { 0.0 };
@@ -284,12 +258,7 @@ impl LinePlot {
             .xs
             .iter()
             .zip(&series.ys)
-            .map(|(&a, &b)| {
-                (
-                    x.x(plot, scale(a, self.x_log)),
-                    y.y(plot, scale(b, self.y_log)),
-                )
-            })
+            .map(|(&a, &b)| (x.x(plot, scale(a, self.x_log)), y.y(plot, scale(b, self.y_log))))
             .collect();
         pairs
             .split(|p| !(p.0.is_finite() && p.1.is_finite()))
@@ -381,11 +350,7 @@ fn trace(run: &[(f32, f32)], style: Style, seen: &mut Vec<(f32, f32)>) {
     for pair in run.windows(2) {
         let (a, b) = (pair[0], pair[1]);
         let length = (b.0 - a.0).abs().max((b.1 - a.1).abs());
-        let pieces = if style.line() {
-            (length / 8.0).clamp(1.0, 500.0) as i32
-        } else {
-            1
-        };
+        let pieces = if style.line() { (length / 8.0).clamp(1.0, 500.0) as i32 } else { 1 };
         seen.extend((1..=pieces).map(|i| {
             let f = i as f32 / pieces as f32;
             (a.0 + f * (b.0 - a.0), a.1 + f * (b.1 - a.1))

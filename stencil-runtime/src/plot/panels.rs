@@ -54,11 +54,7 @@ impl<'a> Panels<'a> {
             4 => 2,
             _ => 3,
         };
-        Self {
-            title: String::new(),
-            panels,
-            columns,
-        }
+        Self { title: String::new(), panels, columns }
     }
 
     /// Sets the common title.
@@ -124,12 +120,7 @@ fn arrange(drawn: &[Drawn<'_, '_>], columns: usize, head: i32) -> (Vec<Rect>, (i
         let mut x = MARGIN;
         for (c, d) in row.iter().enumerate() {
             x += lefts[c];
-            places.push(Rect {
-                x,
-                y: y + top,
-                w: d.plot.0,
-                h: d.plot.1,
-            });
+            places.push(Rect { x, y: y + top, w: d.plot.0, h: d.plot.1 });
             x += widths[c] + PANEL_GAP;
         }
         right = right.max(x - PANEL_GAP);
@@ -186,11 +177,7 @@ impl<'m, 'a> Drawn<'m, 'a> {
             axes::no_data(scene, fonts, plot);
         }
 
-        let bar = Rect {
-            x: plot.right() + BAR_GAP,
-            w: BAR_WIDTH,
-            ..plot
-        };
+        let bar = Rect { x: plot.right() + BAR_GAP, w: BAR_WIDTH, ..plot };
         let place = |row: i32| 1.0 - (f64::from(row) + 0.5) / f64::from(bar.h);
         let rows = (0..bar.h).map(|row| self.map.map.at(place(row)));
         let pixels = rows.flat_map(|color| std::iter::repeat_n(color, bar.w as usize));
@@ -232,23 +219,13 @@ mod tests {
     #[test]
     fn panels_do_not_overlap() {
         let data = Array2::<f64>::zeros((4, 4));
-        let maps: Vec<_> = (0..5)
-            .map(|_| Heatmap::new(data.view(), UNIT).title("a"))
-            .collect();
+        let maps: Vec<_> = (0..5).map(|_| Heatmap::new(data.view(), UNIT).title("a")).collect();
         let fonts = Fonts::new();
-        let drawn: Vec<_> = maps
-            .iter()
-            .map(|m| Drawn::new(m, &fonts).unwrap())
-            .collect();
+        let drawn: Vec<_> = maps.iter().map(|m| Drawn::new(m, &fonts).unwrap()).collect();
         let (places, (width, height)) = arrange(&drawn, 2, 58);
         let full = |i: usize| {
             let (p, d): (Rect, &Drawn<'_, '_>) = (places[i], &drawn[i]);
-            (
-                p.x - d.left,
-                p.right() + d.right,
-                p.y - d.top,
-                p.bottom() + d.bottom,
-            )
+            (p.x - d.left, p.right() + d.right, p.y - d.top, p.bottom() + d.bottom)
         };
         for i in 0..5 {
             let a = full(i);

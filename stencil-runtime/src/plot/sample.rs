@@ -19,18 +19,12 @@ pub(super) fn smooth(cells: usize, pixels: usize) -> Weights {
             let (from, to) = (p as f64 * n / m, (p + 1) as f64 * n / m);
             let last = (to.ceil() as usize).min(cells);
             let share = |i: usize| ((i + 1) as f64).min(to) - (i as f64).max(from);
-            return (from as usize..last)
-                .map(|i| (i, share(i) / (to - from)))
-                .collect();
+            return (from as usize..last).map(|i| (i, share(i) / (to - from))).collect();
         }
         // The outer half cells are flat.
         let at = ((p as f64 + 0.5) * n / m - 0.5).clamp(0.0, (n - 1.0).max(0.0));
         let (i, f) = (at as usize, at.fract());
-        if f == 0.0 {
-            vec![(i, 1.0)]
-        } else {
-            vec![(i, 1.0 - f), (i + 1, f)]
-        }
+        if f == 0.0 { vec![(i, 1.0)] } else { vec![(i, 1.0 - f), (i + 1, f)] }
     };
     (0..pixels).map(weights).collect()
 }
@@ -115,10 +109,7 @@ mod tests {
         for (cells, pixels) in [(1, 7), (5, 5), (5, 12), (12, 5), (1000, 3), (7, 1)] {
             for (p, cell) in smooth(cells, pixels).iter().enumerate() {
                 let sum: f64 = cell.iter().map(|c| c.1).sum();
-                assert!(
-                    (sum - 1.0).abs() < 1e-12,
-                    "{cells} on {pixels}, pixel {p}: {sum}"
-                );
+                assert!((sum - 1.0).abs() < 1e-12, "{cells} on {pixels}, pixel {p}: {sum}");
                 assert!(cell.iter().all(|c| c.0 < cells && c.1 >= 0.0));
             }
         }
@@ -141,17 +132,11 @@ mod tests {
         for ((j, i), value) in fine.indexed_iter() {
             let place = |k: usize| (k as f64 + 0.5) / 4.0 - 0.5;
             let expected = 3.0 * place(i) - 2.0 * place(j);
-            assert!(
-                (value - expected).abs() < 1e-12,
-                "[{j}, {i}]: {value} {expected}"
-            );
+            assert!((value - expected).abs() < 1e-12, "[{j}, {i}]: {value} {expected}");
         }
         assert_eq!(finer(&plane.view(), 1), plane);
         assert!(finer(&Array2::zeros((0, 3)).view(), 4).is_empty());
-        assert_eq!(
-            finer(&arr2(&[[7.0]]).view(), 3),
-            Array2::from_elem((3, 3), 7.0)
-        );
+        assert_eq!(finer(&arr2(&[[7.0]]).view(), 3), Array2::from_elem((3, 3), 7.0));
     }
 
     #[test]
@@ -178,11 +163,7 @@ mod tests {
         let columns = smooth(2, 16);
         let at = |p: usize| value(&data.view(), &[(0, 1.0)], &columns[p]);
         assert_eq!((at(0), at(15)), (None, Some(8.0)));
-        assert_eq!(
-            at(9),
-            Some(8.0),
-            "a missing neighbour must not pull at a value"
-        );
+        assert_eq!(at(9), Some(8.0), "a missing neighbour must not pull at a value");
     }
 
     #[test]

@@ -57,21 +57,11 @@ pub struct Lettering {
 impl Lettering {
     /// Returns dark letters that begin at their point.
     pub fn new(size: f32) -> Self {
-        Lettering {
-            size,
-            color: Color::INK,
-            is_bold: false,
-            is_up: false,
-            anchor: Anchor::Start,
-        }
+        Lettering { size, color: Color::INK, is_bold: false, is_up: false, anchor: Anchor::Start }
     }
 
     fn style(&self) -> Style {
-        let weight = if self.is_bold {
-            Weight::Bold
-        } else {
-            Weight::Regular
-        };
+        let weight = if self.is_bold { Weight::Bold } else { Weight::Regular };
         Style::new(self.size, weight, self.color)
     }
 
@@ -95,11 +85,7 @@ pub struct Stroke {
 impl Stroke {
     /// Makes a solid line.
     pub fn new(color: Color, width: f32) -> Self {
-        Stroke {
-            color,
-            width,
-            dash: None,
-        }
+        Stroke { color, width, dash: None }
     }
 }
 
@@ -132,10 +118,7 @@ struct Writing {
 impl Writing {
     /// Returns the rectangle that it takes: left, top, width, height.
     fn area(&self, fonts: &Fonts) -> [f32; 4] {
-        let (w, h) = (
-            fonts.width(&self.text, self.style),
-            self.style.size * 2.0 * MIDDLE,
-        );
+        let (w, h) = (fonts.width(&self.text, self.style), self.style.size * 2.0 * MIDDLE);
         let before = match self.align {
             Align::Left => 0.0,
             Align::Center => w / 2.0,
@@ -168,10 +151,7 @@ pub struct Scene {
 impl Scene {
     /// Makes an empty drawing, of this width and height in pixels.
     pub fn new(width: f32, height: f32) -> Self {
-        Scene {
-            size: (width, height),
-            shapes: Vec::new(),
-        }
+        Scene { size: (width, height), shapes: Vec::new() }
     }
 
     /// Returns width and height.
@@ -186,8 +166,7 @@ impl Scene {
 
     /// Draws a line through points, cut at a rectangle.
     pub(super) fn polyline(&mut self, points: &[Point], stroke: Stroke, clip: Rect) {
-        self.shapes
-            .push(Shape::Line(points.to_vec(), stroke, Some(clip)));
+        self.shapes.push(Shape::Line(points.to_vec(), stroke, Some(clip)));
     }
 
     /// Fills whole pixels.
@@ -241,8 +220,7 @@ impl Scene {
 
     /// Draws a polygon, filled, outlined or both.
     pub fn polygon(&mut self, points: &[Point], fill: Option<Color>, outline: Option<Stroke>) {
-        self.shapes
-            .push(Shape::Polygon(points.to_vec(), fill, outline));
+        self.shapes.push(Shape::Polygon(points.to_vec(), fill, outline));
     }
 
     /// Draws a rectangle: left, top, width, height.
@@ -384,8 +362,5 @@ fn write(file: &Path, bytes: &[u8]) -> Result<(), PlotError> {
         part.write_all(bytes)?;
         part.finish()
     };
-    write().map_err(|source| PlotError::Io {
-        path: file.to_path_buf(),
-        source,
-    })
+    write().map_err(|source| PlotError::Io { path: file.to_path_buf(), source })
 }

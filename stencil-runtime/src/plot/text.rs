@@ -41,11 +41,7 @@ pub(super) struct Style {
 
 impl Style {
     pub(super) const fn new(size: f32, weight: Weight, color: Color) -> Self {
-        Self {
-            size,
-            weight,
-            color,
-        }
+        Self { size, weight, color }
     }
 }
 
@@ -96,9 +92,7 @@ impl Fonts {
         let Some(font) = self.of(style.weight) else {
             return (Vec::new(), 0.0);
         };
-        let scale = font
-            .pt_to_px_scale(style.size * 0.75)
-            .unwrap_or(style.size.into());
+        let scale = font.pt_to_px_scale(style.size * 0.75).unwrap_or(style.size.into());
         let font = font.as_scaled(scale);
         let (mut x, mut last, mut glyphs) = (0.0, None, Vec::new());
         for c in text.chars().map(|c| if c.is_control() { ' ' } else { c }) {
@@ -223,11 +217,7 @@ mod tests {
     fn ink(c: &Canvas) -> (i32, i32, i32, i32) {
         let b = c.bounds();
         let dark = |&(x, y): &(i32, i32)| c.get(x, y).0 < 128;
-        let all = || {
-            (0..b.w)
-                .flat_map(|x| (0..b.h).map(move |y| (x, y)))
-                .filter(dark)
-        };
+        let all = || (0..b.w).flat_map(|x| (0..b.h).map(move |y| (x, y))).filter(dark);
         let min = |f: fn((i32, i32)) -> i32| all().map(f).min().unwrap();
         let max = |f: fn((i32, i32)) -> i32| all().map(f).max().unwrap();
         (min(|p| p.0), max(|p| p.0), min(|p| p.1), max(|p| p.1))

@@ -34,11 +34,7 @@ fn nice_step(rough: f64) -> f64 {
     let power = rough.log10().floor() as i32;
     // Dividing keeps 0.1, 0.2, 0.5 exact to the last bit; multiplying by 0.1 does not.
     let scaled = |m: f64, p: i32| {
-        if p < 0 {
-            m / 10_f64.powi(-p)
-        } else {
-            m * 10_f64.powi(p)
-        }
+        if p < 0 { m / 10_f64.powi(-p) } else { m * 10_f64.powi(p) }
     };
     [1.0, 2.0, 5.0]
         .into_iter()
@@ -54,19 +50,12 @@ fn labels(values: &[f64], step: f64) -> Vec<String> {
     let (top, bottom) = (digits(largest.max(step)), digits(step));
     if top < 5 && bottom >= -4 {
         let decimals = (-bottom).max(0) as usize;
-        return values
-            .iter()
-            .map(|v| sign(&format!("{v:.decimals$}")))
-            .collect();
+        return values.iter().map(|v| sign(&format!("{v:.decimals$}"))).collect();
     }
     // `2.5e-7`: digits between the largest value's first one and the step's.
     let decimals = (top - bottom).clamp(0, 9) as usize;
     let scale = |v: f64| {
-        if top < -300 {
-            v * 1e300 / 10_f64.powi(top + 300)
-        } else {
-            v / 10_f64.powi(top)
-        }
+        if top < -300 { v * 1e300 / 10_f64.powi(top + 300) } else { v / 10_f64.powi(top) }
     };
     let label = |&v: &f64| match v {
         0.0 => "0".to_string(),
@@ -102,10 +91,7 @@ pub(super) fn logarithmic(low: f64, high: f64, count: usize) -> Vec<Tick> {
         for factor in factors {
             let value = power as f64 + factor.log10();
             if value >= low - 1e-9 && value <= high + 1e-9 {
-                ticks.push(Tick {
-                    value,
-                    label: power_label(*factor, power, plain),
-                });
+                ticks.push(Tick { value, label: power_label(*factor, power, plain) });
             }
         }
     }
@@ -132,11 +118,7 @@ fn power_label(factor: f64, power: i64, plain: bool) -> String {
     let digits = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
     let raise = |c: char| c.to_digit(10).map_or('⁻', |d| digits[d as usize]);
     let exponent: String = power.to_string().chars().map(raise).collect();
-    if factor == 1.0 {
-        format!("10{exponent}")
-    } else {
-        format!("{factor}×10{exponent}")
-    }
+    if factor == 1.0 { format!("10{exponent}") } else { format!("{factor}×10{exponent}") }
 }
 
 #[cfg(test)]
@@ -151,10 +133,7 @@ mod tests {
     #[test]
     fn steps_are_one_two_five() {
         assert_eq!(show(&linear(0.0, 1.0, 6)), "0.0 0.2 0.4 0.6 0.8 1.0");
-        assert_eq!(
-            show(&linear(0.0, 1.0, 11)),
-            "0.0 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1.0"
-        );
+        assert_eq!(show(&linear(0.0, 1.0, 11)), "0.0 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1.0");
         assert_eq!(show(&linear(-1.3, 1.3, 6)), "−1.0 −0.5 0.0 0.5 1.0");
         assert_eq!(show(&linear(0.0, 6.3, 7)), "0 1 2 3 4 5 6");
         assert_eq!(show(&linear(0.0, 99999.0, 5)), "0 20000 40000 60000 80000");
@@ -162,15 +141,9 @@ mod tests {
 
     #[test]
     fn very_large_and_small_numbers_have_exponents() {
-        assert_eq!(
-            show(&linear(0.0, 2.5e-7, 5)),
-            "0 0.5e−7 1.0e−7 1.5e−7 2.0e−7 2.5e−7"
-        );
+        assert_eq!(show(&linear(0.0, 2.5e-7, 5)), "0 0.5e−7 1.0e−7 1.5e−7 2.0e−7 2.5e−7");
         assert_eq!(show(&linear(0.0, 3e6, 3)), "0 1e6 2e6 3e6");
-        assert_eq!(
-            show(&linear(0.0, 0.004, 4)),
-            "0.000 0.001 0.002 0.003 0.004"
-        );
+        assert_eq!(show(&linear(0.0, 0.004, 4)), "0.000 0.001 0.002 0.003 0.004");
         for (low, high) in [(0.0, 1e300), (0.0, 1e-305), (1.0, 1.0 + 1e-12)] {
             for tick in linear(low, high, 5) {
                 assert!(tick.label.chars().count() < 20, "{tick:?}");
@@ -188,12 +161,7 @@ mod tests {
 
     #[test]
     fn bad_ranges_have_no_ticks() {
-        for (low, high) in [
-            (0.0, 0.0),
-            (1.0, 0.0),
-            (f64::NAN, 1.0),
-            (0.0, f64::INFINITY),
-        ] {
+        for (low, high) in [(0.0, 0.0), (1.0, 0.0), (f64::NAN, 1.0), (0.0, f64::INFINITY)] {
             assert_eq!(linear(low, high, 5), []);
         }
         assert_eq!(logarithmic(f64::NEG_INFINITY, 0.0, 5), []);
@@ -201,14 +169,8 @@ mod tests {
 
     #[test]
     fn logarithmic_ticks_are_powers() {
-        assert_eq!(
-            show(&logarithmic(-5.0, 0.0, 6)),
-            "10⁻⁵ 10⁻⁴ 10⁻³ 10⁻² 10⁻¹ 10⁰"
-        );
-        assert_eq!(
-            show(&logarithmic(-20.0, 0.0, 5)),
-            "10⁻²⁰ 10⁻¹⁶ 10⁻¹² 10⁻⁸ 10⁻⁴ 10⁰"
-        );
+        assert_eq!(show(&logarithmic(-5.0, 0.0, 6)), "10⁻⁵ 10⁻⁴ 10⁻³ 10⁻² 10⁻¹ 10⁰");
+        assert_eq!(show(&logarithmic(-20.0, 0.0, 5)), "10⁻²⁰ 10⁻¹⁶ 10⁻¹² 10⁻⁸ 10⁻⁴ 10⁰");
         assert_eq!(show(&logarithmic(1.0, 2.5, 5)), "10 20 50 100 200");
         assert_eq!(power_label(5.0, -4, false), "5×10⁻⁴");
         assert_eq!(minor_logarithmic(0.0, 1.0).len(), 8);

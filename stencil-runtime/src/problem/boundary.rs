@@ -111,9 +111,7 @@ fn read_axis(
             None => {
                 let message = format!("nothing is said about {face}");
                 let help = format!("add {} = .. beside the other face; {WAY_OUT}", side.name());
-                reader
-                    .mistakes
-                    .add(Code::MissingSetting, item.at, message, help);
+                reader.mistakes.add(Code::MissingSetting, item.at, message, help);
             }
         }
     }
@@ -138,24 +136,14 @@ fn read_face(
 ) {
     let Data::Table(table) = &item.data else {
         let kind = named(item, reader);
-        all.extend(kind.map(|kind| FaceKind {
-            face,
-            component: None,
-            kind,
-        }));
+        all.extend(kind.map(|kind| FaceKind { face, component: None, kind }));
         return;
     };
     let is_kind = |e: &&Entry| matches!(e.key.as_str(), "kind" | "dirichlet" | "neumann" | "expr");
-    let whole = Table {
-        entries: table.entries.iter().filter(is_kind).cloned().collect(),
-    };
+    let whole = Table { entries: table.entries.iter().filter(is_kind).cloned().collect() };
     let at = item.at;
     let kinds = kind_of_table(&whole, at, 1, context, reader);
-    all.extend(kinds.into_iter().flatten().map(|kind| FaceKind {
-        face,
-        component: None,
-        kind,
-    }));
+    all.extend(kinds.into_iter().flatten().map(|kind| FaceKind { face, component: None, kind }));
     for entry in table.entries.iter().filter(|e| !is_kind(e)) {
         read_component(face, entry, context, reader, all);
     }
@@ -175,12 +163,7 @@ fn read_component(
             std::iter::once(f.name.as_str()).chain(f.components.iter().map(String::as_str))
         });
         let kinds = KINDS.into_iter();
-        reader.unknown(
-            entry.at,
-            message,
-            &entry.key,
-            own.chain(fields).chain(kinds),
-        );
+        reader.unknown(entry.at, message, &entry.key, own.chain(fields).chain(kinds));
         return;
     };
     let kinds = match &entry.item.data {
@@ -193,16 +176,10 @@ fn read_component(
         if kind == Kind::Named("periodic") {
             let message = format!("`{component}` alone cannot be periodic");
             let help = "periodic is the whole axis, for all fields";
-            reader
-                .mistakes
-                .add(Code::Contradiction, entry.item.at, message, help);
+            reader.mistakes.add(Code::Contradiction, entry.item.at, message, help);
             return;
         }
-        all.push(FaceKind {
-            face,
-            component: Some(component.clone()),
-            kind,
-        });
+        all.push(FaceKind { face, component: Some(component.clone()), kind });
     }
 }
 
@@ -218,9 +195,7 @@ pub(super) fn lookup(name: &str, groups: &[Group]) -> Option<Vec<String>> {
 fn named(item: &Item, reader: &mut Reader) -> Option<Kind> {
     let Data::Text(text) = &item.data else {
         let message = format!("a boundary is not {}", item.data.kind());
-        reader
-            .mistakes
-            .add(Code::WrongKind, item.at, message, WAY_OUT);
+        reader.mistakes.add(Code::WrongKind, item.at, message, WAY_OUT);
         return None;
     };
     let found = KINDS.into_iter().find(|kind| kind == text);
@@ -230,9 +205,7 @@ fn named(item: &Item, reader: &mut Reader) -> Option<Kind> {
             None => WAY_OUT.to_string(),
         };
         let message = format!("no kind of boundary `{text}`");
-        reader
-            .mistakes
-            .add(Code::NoSuchSetting, item.at, message, help);
+        reader.mistakes.add(Code::NoSuchSetting, item.at, message, help);
     }
     found.map(Kind::Named)
 }
@@ -248,10 +221,7 @@ fn kind_of_table(
     let [Entry { key, item, .. }] = &table.entries[..] else {
         let (code, message) = match table.entries.len() {
             0 => (Code::MissingSetting, "no kind of boundary is given"),
-            _ => (
-                Code::Contradiction,
-                "this says more than one kind of boundary",
-            ),
+            _ => (Code::Contradiction, "this says more than one kind of boundary"),
         };
         reader.mistakes.add(code, at, message, WAY_OUT);
         return None;
@@ -276,11 +246,7 @@ fn kind_of_table(
         Name("boundary", key),
         item,
         components,
-        |item, reader| {
-            context
-                .scope
-                .read(Name("boundary", key), item, &reads, reader)
-        },
+        |item, reader| context.scope.read(Name("boundary", key), item, &reads, reader),
         reader,
     )?;
     Some(expressions.into_iter().map(make).collect())
@@ -305,15 +271,10 @@ pub(super) fn expressions(
         return Some(vec![read(item, reader)?; components]);
     };
     if list.len() != components {
-        let (found, expected) = (
-            counted(list.len(), "value"),
-            counted(components, "component"),
-        );
+        let (found, expected) = (counted(list.len(), "value"), counted(components, "component"));
         let message = format!("`{}` has {found} for {expected}", name.path());
         let help = format!("give {expected}, or one value for all");
-        reader
-            .mistakes
-            .add(Code::WrongCount, item.at, message, help);
+        reader.mistakes.add(Code::WrongCount, item.at, message, help);
         return None;
     }
     let all: Vec<_> = list.iter().map(|item| read(item, reader)).collect();

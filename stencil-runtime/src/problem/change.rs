@@ -74,20 +74,12 @@ impl Change {
 
     /// Makes a string by an option of its own, whatever it looks like: a path or a name.
     pub fn text(option: &str, key: &str, value: &str) -> Self {
-        Change {
-            value: To::Text(option.len() + 1),
-            ..Self::option(option, key, value)
-        }
+        Change { value: To::Text(option.len() + 1), ..Self::option(option, key, value) }
     }
 
     /// Removes a setting, so that its default holds.
     pub fn remove(key: &str) -> Self {
-        Change {
-            shown: String::new(),
-            path: None,
-            key: key.to_string(),
-            value: To::Default,
-        }
+        Change { shown: String::new(), path: None, key: key.to_string(), value: To::Default }
     }
 
     /// Does it set the number of dimensions?
@@ -102,14 +94,8 @@ impl Change {
             To::Default => return self.take(document),
         };
         let source = mistakes.source("command line", &self.shown);
-        let whole = At {
-            source,
-            start: 0,
-            end: self.shown.len(),
-        };
-        let at = self
-            .path
-            .map_or(whole, |(start, end)| At { source, start, end });
+        let whole = At { source, start: 0, end: self.shown.len() };
+        let at = self.path.map_or(whole, |(start, end)| At { source, start, end });
         let text = &self.shown[start..];
         let path: Vec<&str> = self.key.split('.').map(str::trim).collect();
         if self.shown.as_bytes().get(start - 1) != Some(&b'=') && self.path.is_some()
@@ -120,10 +106,7 @@ impl Change {
             return mistakes.add(Code::BadSetting, whole, "this sets nothing", help);
         }
         let value = match self.value {
-            To::Text(_) => Item {
-                data: Data::Text(text.to_string()),
-                at: whole,
-            },
+            To::Text(_) => Item { data: Data::Text(text.to_string()), at: whole },
             To::Value(_) | To::Default => value(text, source, start),
         };
         if let Err((message, help)) = path::put(document, &path, at, value) {
@@ -146,11 +129,7 @@ impl Change {
 
 /// Reads a TOML value; else a list without brackets; else a bare word.
 fn value(text: &str, source: usize, start: usize) -> Item {
-    let at = At {
-        source,
-        start,
-        end: start + text.len(),
-    };
+    let at = At { source, start, end: start + text.len() };
     if let Some(item) = toml_value(text, source, start) {
         return item;
     }
@@ -166,11 +145,7 @@ fn value(text: &str, source: usize, start: usize) -> Item {
     }
     let blanks = text.len() - text.trim_start().len();
     let word = text.trim();
-    let at = At {
-        source,
-        start: start + blanks,
-        end: start + blanks + word.len(),
-    };
+    let at = At { source, start: start + blanks, end: start + blanks + word.len() };
     let data = Data::Text(word.to_string());
     Item { data, at }
 }
@@ -178,11 +153,8 @@ fn value(text: &str, source: usize, start: usize) -> Item {
 fn toml_value(text: &str, source: usize, start: usize) -> Option<Item> {
     const KEY: &str = "v=";
     // A parse of its own: an error here is no mistake, since the text may be a bare word.
-    let mut table = document::parse(
-        source,
-        &format!("{KEY}{}", text.trim_end()),
-        &mut Mistakes::default(),
-    )?;
+    let mut table =
+        document::parse(source, &format!("{KEY}{}", text.trim_end()), &mut Mistakes::default())?;
     let Entry { mut item, .. } = table.entries.pop().filter(|_| table.entries.is_empty())?;
     shift(&mut item, start as isize - KEY.len() as isize);
     Some(item)

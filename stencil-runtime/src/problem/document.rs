@@ -104,17 +104,11 @@ pub(super) fn parse(source: usize, text: &str, mistakes: &mut Mistakes) -> Optio
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in &errors {
         let range = error.span().unwrap_or(0..0);
-        let at = At {
-            source,
-            start: range.start,
-            end: range.end,
-        };
+        let at = At { source, start: range.start, end: range.end };
         mistakes.add(Code::NotToml, at, error.message(), way_out(error.message()));
     }
     // Data that was read after an error may be a guess.
-    errors
-        .is_empty()
-        .then(|| table(source, document.get_ref(), mistakes))
+    errors.is_empty().then(|| table(source, document.get_ref(), mistakes))
 }
 
 fn way_out(message: &str) -> &'static str {
@@ -132,11 +126,7 @@ fn table(source: usize, table: &DeTable<'_>, mistakes: &mut Mistakes) -> Table {
         .iter()
         .map(|(key, value)| Entry {
             key: key.get_ref().to_string(),
-            at: At {
-                source,
-                start: key.span().start,
-                end: key.span().end,
-            },
+            at: At { source, start: key.span().start, end: key.span().end },
             item: item(source, value, mistakes),
         })
         .collect();
@@ -145,11 +135,7 @@ fn table(source: usize, table: &DeTable<'_>, mistakes: &mut Mistakes) -> Table {
 }
 
 fn item(source: usize, value: &toml::Spanned<DeValue<'_>>, mistakes: &mut Mistakes) -> Item {
-    let at = At {
-        source,
-        start: value.span().start,
-        end: value.span().end,
-    };
+    let at = At { source, start: value.span().start, end: value.span().end };
     let data = match value.get_ref() {
         DeValue::String(text) => Data::Text(text.to_string()),
         DeValue::Integer(number) => match i64::from_str_radix(number.as_str(), number.radix()) {

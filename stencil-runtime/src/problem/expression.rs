@@ -199,11 +199,7 @@ impl Scope {
     /// Makes a scope of coordinates, time and parameters.
     pub(super) fn new(dimension: usize, params: Vec<(String, f64)>) -> Self {
         let axes = ["x", "y", "z"].into_iter().take(dimension);
-        Scope {
-            axes: axes.map(str::to_string).collect(),
-            params,
-            lets: Vec::new(),
-        }
+        Scope { axes: axes.map(str::to_string).collect(), params, lets: Vec::new() }
     }
 
     /// Returns the names in the order of their values: coordinates, t, parameters, named expressions.
@@ -234,12 +230,8 @@ impl Scope {
                 Err(errors) => reader.mistakes.expression(entry.item.at, &text, &errors),
                 Ok(formula) => {
                     let varies = self.varies(&formula);
-                    let named = Named {
-                        name: entry.key.clone(),
-                        text,
-                        formula: Arc::new(formula),
-                        varies,
-                    };
+                    let named =
+                        Named { name: entry.key.clone(), text, formula: Arc::new(formula), varies };
                     self.lets.push(named);
                     if varies == Varies::default() {
                         self.offer(&entry.key, reader);
@@ -263,10 +255,7 @@ impl Scope {
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if !word {
             let message = format!("`{name}` cannot be a name");
-            return Some((
-                message,
-                "use letters, digits and _, and begin with a letter".into(),
-            ));
+            return Some((message, "use letters, digits and _, and begin with a letter".into()));
         }
         let of_file = ["x", "y", "z", "t", "h", "pi"];
         let known = self.names();
@@ -316,10 +305,7 @@ impl Scope {
 
     /// Returns an expression that is the same number everywhere.
     pub(super) fn number(&self, value: f64) -> Expression {
-        Expression {
-            text: format!("{value:?}"),
-            body: Body::Number(value),
-        }
+        Expression { text: format!("{value:?}"), body: Body::Number(value) }
     }
 
     fn compile(&self, text: &str, components: &[String]) -> Result<Expression, Diagnostics> {
@@ -338,16 +324,11 @@ impl Scope {
             axes: self.axes.len(),
             lets,
             components: first,
-            reads: (0..components.len())
-                .filter(|i| formula.uses(&components[*i]))
-                .collect(),
+            reads: (0..components.len()).filter(|i| formula.uses(&components[*i])).collect(),
             varies: self.varies(&formula),
             formula,
         };
-        Ok(Expression {
-            text: text.to_string(),
-            body: Body::Formula(Arc::new(parts)),
-        })
+        Ok(Expression { text: text.to_string(), body: Body::Formula(Arc::new(parts)) })
     }
 
     /// Returns the named expressions that a formula needs, directly or not, in the order of the file. Constant ones

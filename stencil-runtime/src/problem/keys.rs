@@ -19,12 +19,7 @@ const fn key(
     example: &'static str,
     meaning: &'static str,
 ) -> Key {
-    Key {
-        section,
-        key,
-        example,
-        meaning,
-    }
+    Key { section, key, example, meaning }
 }
 
 /// Every setting, in the order of a file.
@@ -58,12 +53,7 @@ pub const KEYS: &[Key] = &[
         r#"scheme = { order = 4, time = "rk4" }"#,
         "a scheme of the system by name, or changes of its first one: space, order, mixed, arith, time, riemann, reconstruct, sweep, source, repair",
     ),
-    key(
-        "",
-        "precision",
-        r#"precision = "f32""#,
-        "`f32` or `f64`, which is the default",
-    ),
+    key("", "precision", r#"precision = "f32""#, "`f32` or `f64`, which is the default"),
     key(
         "mesh",
         "cells",
@@ -100,12 +90,7 @@ pub const KEYS: &[Key] = &[
         r#"y = { lo = "wall", hi = "outflow" }"#,
         "the boundary condition on the faces of an axis x, y or z; periodic if not given",
     ),
-    key(
-        "params",
-        "NAME",
-        r#"nu = 1e-3"#,
-        "a parameter; the system's default if not given",
-    ),
+    key("params", "NAME", r#"nu = 1e-3"#, "a parameter; the system's default if not given"),
     key(
         "let",
         "NAME",
@@ -196,12 +181,7 @@ pub const KEYS: &[Key] = &[
         r#"dir = "out/gs""#,
         "the folder for all files; `out/` and the problem's name if not given",
     ),
-    key(
-        "output",
-        "every",
-        "every = 100",
-        "steps between frames; no frames if not given",
-    ),
+    key("output", "every", "every = 100", "steps between frames; no frames if not given"),
     key(
         "output",
         "fields",
@@ -244,24 +224,14 @@ pub const KEYS: &[Key] = &[
         r#"title = "density""#,
         "the line above the picture; the value if not given",
     ),
-    key(
-        "plot",
-        "label",
-        r#"label = "ρ""#,
-        "the label of the colours; the value if not given",
-    ),
+    key("plot", "label", r#"label = "ρ""#, "the label of the colours; the value if not given"),
     key(
         "plot",
         "map",
         r#"map = "magma""#,
         "the colours: viridis, magma, inferno, plasma, cividis or diverging; viridis if not given",
     ),
-    key(
-        "plot",
-        "log",
-        "log = true",
-        "colours by the decimal logarithm of the value",
-    ),
+    key("plot", "log", "log = true", "colours by the decimal logarithm of the value"),
     key(
         "plot",
         "range",
@@ -278,17 +248,12 @@ pub(super) const SECTIONS: &[&str] = &[
 
 /// Returns the keys of a section that have fixed names.
 pub(super) fn of(section: &str) -> impl Iterator<Item = &'static str> + Clone {
-    KEYS.iter()
-        .filter(move |k| k.section == section && k.key != "NAME")
-        .map(|k| k.key)
+    KEYS.iter().filter(move |k| k.section == section && k.key != "NAME").map(|k| k.key)
 }
 
 /// Returns a line that sets a setting as an example.
 pub(super) fn example(section: &str, key: &str) -> &'static str {
     let found = KEYS.iter().find(|k| k.section == section && k.key == key);
-    let named = || {
-        KEYS.iter()
-            .find(|k| k.section == section && k.key == "NAME")
-    };
+    let named = || KEYS.iter().find(|k| k.section == section && k.key == "NAME");
     found.or_else(named).map_or("", |k| k.example)
 }

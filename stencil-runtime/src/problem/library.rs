@@ -22,9 +22,7 @@ pub struct Library {
 impl Library {
     /// Makes a library of these systems. Several of one name differ in their number of dimensions.
     pub fn new(definitions: impl IntoIterator<Item = Definition>) -> Self {
-        Library {
-            definitions: definitions.into_iter().collect(),
-        }
+        Library { definitions: definitions.into_iter().collect() }
     }
 
     /// Makes a library without systems: problems bring their own.
@@ -48,8 +46,5 @@ impl Library {
 }
 
 fn plain(name: &str) -> String {
-    name.chars()
-        .filter(|c| !matches!(c, '_' | '-'))
-        .flat_map(char::to_lowercase)
-        .collect()
+    name.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }

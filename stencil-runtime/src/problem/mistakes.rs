@@ -13,11 +13,7 @@ pub(super) struct At {
 
 impl At {
     /// The file as a whole, as the place of missing settings.
-    pub(super) const FILE: At = At {
-        source: 0,
-        start: usize::MAX,
-        end: usize::MAX,
-    };
+    pub(super) const FILE: At = At { source: 0, start: usize::MAX, end: usize::MAX };
 }
 
 /// A text that a problem is read from: the file, or a setting on the command line.
@@ -94,10 +90,7 @@ impl Mistakes {
     /// Returns the number of lines above a string's value, and of characters before it in its line.
     pub(super) fn start_of(&self, at: At, value: &str) -> (usize, usize) {
         let quotes = self.raw(at).find(value).unwrap_or(0);
-        let start = At {
-            start: at.start + quotes,
-            ..at
-        };
+        let start = At { start: at.start + quotes, ..at };
         let place = self.span(start).start;
         (place.line.saturating_sub(1) as usize, place.column as usize)
     }
@@ -137,19 +130,13 @@ impl Mistakes {
 
     /// Returns the place of a part of a string's value in the file; of the whole string if it has escapes.
     fn inside(&self, at: At, value: &str, span: Span) -> At {
-        let (Some(from), Some(start), Some(end)) = (
-            self.raw(at).find(value),
-            offset(value, span.start),
-            offset(value, span.end),
-        ) else {
+        let (Some(from), Some(start), Some(end)) =
+            (self.raw(at).find(value), offset(value, span.start), offset(value, span.end))
+        else {
             return at;
         };
         let start = at.start + from + start;
-        At {
-            source: at.source,
-            start,
-            end: (at.start + from + end).max(start),
-        }
+        At { source: at.source, start, end: (at.start + from + end).max(start) }
     }
 
     /// Returns `value` if there are no mistakes, else the report, in the order of the sources.
@@ -167,14 +154,9 @@ impl Mistakes {
             .collect();
         texts.sort_by_key(|(at, _)| (at.source, at.start, at.end));
         texts.dedup();
-        let texts: Vec<String> = texts
-            .into_iter()
-            .map(|(_, text)| text.trim_end().to_string())
-            .collect();
-        Err(ProblemError {
-            count: texts.len(),
-            text: texts.join("\n\n"),
-        })
+        let texts: Vec<String> =
+            texts.into_iter().map(|(_, text)| text.trim_end().to_string()).collect();
+        Err(ProblemError { count: texts.len(), text: texts.join("\n\n") })
     }
 
     fn render(&self, at: At, mut diagnostic: Diagnostic) -> String {
@@ -193,10 +175,7 @@ impl Mistakes {
         // A value of several lines is shown by its first one.
         let raw = text.get(at.start..at.end).unwrap_or_default();
         let first = raw.lines().next().map_or(0, str::len);
-        Span {
-            start: place(text, at.start),
-            end: place(text, at.start + first),
-        }
+        Span { start: place(text, at.start), end: place(text, at.start + first) }
     }
 }
 
@@ -204,10 +183,7 @@ impl Mistakes {
 fn place(text: &str, byte: usize) -> Place {
     let before = text.get(..byte.min(text.len())).unwrap_or(text);
     let line = before.matches('\n').count() + 1;
-    let column = before
-        .rsplit('\n')
-        .next()
-        .map_or(0, |last| last.chars().count());
+    let column = before.rsplit('\n').next().map_or(0, |last| last.chars().count());
     Place {
         line: u32::try_from(line).unwrap_or(u32::MAX),
         column: u32::try_from(column).unwrap_or(u32::MAX),

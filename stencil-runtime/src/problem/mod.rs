@@ -153,10 +153,8 @@ impl Problem {
             Err(error) => {
                 let mut reader = Reader::default();
                 let out = way_out(&error);
-                let message = format!(
-                    "error[{}]: cannot read `{source}`: {error}{out}",
-                    Code::CannotRead
-                );
+                let message =
+                    format!("error[{}]: cannot read `{source}`: {error}{out}", Code::CannotRead);
                 reader.mistakes.rendered(message);
                 reader.mistakes.into_result(None)
             }
@@ -185,13 +183,7 @@ impl Problem {
             for change in first.into_iter().chain(others) {
                 change.apply(&mut document, &mut reader.mistakes);
             }
-            read(
-                &name_of(source),
-                &document,
-                folder.as_ref(),
-                library,
-                &mut reader,
-            )
+            read(&name_of(source), &document, folder.as_ref(), library, &mut reader)
         });
         reader.mistakes.into_result(problem)
     }
@@ -252,17 +244,12 @@ fn read(
     let scope = scope(document, &resolved, params.clone(), reader);
     let mut mesh = settings::mesh(document, model.dimension, reader);
     let patches = settings::patches(document, mesh.as_ref(), model.dimension, reader);
-    let context = boundary::Context {
-        scope: &scope,
-        fields: &resolved.fields,
-        dimension: model.dimension,
-    };
+    let context =
+        boundary::Context { scope: &scope, fields: &resolved.fields, dimension: model.dimension };
     let (table, _) = reader.section(document, "boundary");
     let boundary = boundary::read(&table, &context, reader);
     if let Some(mesh) = &mut mesh {
-        let walled = boundary
-            .iter()
-            .any(|f| f.kind != boundary::Kind::Named("periodic"));
+        let walled = boundary.iter().any(|f| f.kind != boundary::Kind::Named("periodic"));
         mesh.centered = settings::centered(document, reader).unwrap_or(walled);
     }
     let exact = values::exact(document, &resolved, &scope, reader);
@@ -280,10 +267,7 @@ fn read(
     );
     let h = mesh.map(|mesh| {
         let spacing = mesh.spacing();
-        spacing[..model.dimension]
-            .iter()
-            .copied()
-            .fold(f64::INFINITY, f64::min)
+        spacing[..model.dimension].iter().copied().fold(f64::INFINITY, f64::min)
     });
     let time = settings::time(document, model, h, reader);
     let output = settings::output(document, name, &resolved, &boundary, reader);
@@ -296,10 +280,7 @@ fn read(
         patches: patches?,
         boundary,
         params,
-        lets: scope
-            .lets()
-            .map(|(name, text)| (name.to_string(), text.to_string()))
-            .collect(),
+        lets: scope.lets().map(|(name, text)| (name.to_string(), text.to_string())).collect(),
         random,
         initial,
         sources,
@@ -317,9 +298,7 @@ fn name_of(source: &str) -> String {
     let inner = source.strip_prefix('<').and_then(|s| s.strip_suffix('>'));
     let stem = Path::new(inner.unwrap_or(source)).file_stem();
     let visible = |c: char| if c.is_control() { '_' } else { c };
-    stem.map_or("problem".into(), |s| {
-        s.to_string_lossy().chars().map(visible).collect()
-    })
+    stem.map_or("problem".into(), |s| s.to_string_lossy().chars().map(visible).collect())
 }
 
 /// Returns the names that expressions may use, `[let]` included.

@@ -107,9 +107,8 @@ pub(super) fn read(
             return Vec::new();
         }
     };
-    let plots = list
-        .iter()
-        .filter_map(|item| read_one(item, document, (scope, resolved, mesh), reader));
+    let plots =
+        list.iter().filter_map(|item| read_one(item, document, (scope, resolved, mesh), reader));
     plots.collect()
 }
 
@@ -156,9 +155,7 @@ fn read_one(
     let Some(value) = table.get("value") else {
         let help = "add value = .., a field or a formula of components";
         let message = "nothing says what the picture shows";
-        reader
-            .mistakes
-            .add(Code::MissingSetting, item.at, message, help);
+        reader.mistakes.add(Code::MissingSetting, item.at, message, help);
         return None;
     };
     let value = shown(value, scope, resolved, reader);
@@ -171,9 +168,7 @@ fn read_one(
     let file = table.get("file");
     let file = file.map(|item| picture_name(item, document, reader));
     let slice = table.get("slice").map(|item| slice(item, mesh, reader));
-    let map = table
-        .get("map")
-        .map(|item| reader.choice(name("map"), item, &ColorMap::ALL));
+    let map = table.get("map").map(|item| reader.choice(name("map"), item, &ColorMap::ALL));
     let log = table.get("log").map(|item| reader.flag(name("log"), item));
     let range = table.get("range").map(|item| range(item, reader));
     let value = value?;
@@ -198,11 +193,7 @@ fn slice(item: &Item, mesh: Option<&Mesh>, reader: &mut Reader) -> Option<(Axis,
     let axis = split.and_then(|(axis, _)| Axis::from_name(axis.trim()));
     let (Some((_, number)), Some(axis)) = (split, axis) else {
         let message = format!("`{text}` names no plane");
-        reader.bad(
-            item.at,
-            message,
-            "write an axis, = and a coordinate: slice = \"z = 0.5\"",
-        );
+        reader.bad(item.at, message, "write an axis, = and a coordinate: slice = \"z = 0.5\"");
         return None;
     };
     let mut inner = item.clone();
@@ -216,11 +207,7 @@ fn slice(item: &Item, mesh: Option<&Mesh>, reader: &mut Reader) -> Option<(Axis,
     let half = 0.5 * mesh.spacing()[axis.index()];
     if !(low - half..=high + half).contains(&at) {
         let message = format!("the plane {axis} = {at} is not inside the mesh");
-        reader.bad(
-            item.at,
-            message,
-            format!("cells are from {low} to {high} along {axis}"),
-        );
+        reader.bad(item.at, message, format!("cells are from {low} to {high} along {axis}"));
         return None;
     }
     Some((axis, at))
@@ -256,9 +243,7 @@ fn picture_name(item: &Item, document: &Table, reader: &mut Reader) -> Option<St
     if name == "spectrum" && spectrum.is_some_and(|item| item.data == Data::Flag(true)) {
         let message = "the picture of the energy spectrum has the name `spectrum`";
         let help = "give this one another name, or leave `spectrum = true` out";
-        reader
-            .mistakes
-            .add(Code::Contradiction, item.at, message, help);
+        reader.mistakes.add(Code::Contradiction, item.at, message, help);
         return None;
     }
     Some(name)

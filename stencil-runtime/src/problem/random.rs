@@ -70,9 +70,7 @@ pub(super) fn read(
         let Some(field) = one(&entry.key, &entry.item, scope, reader) else {
             continue;
         };
-        let bad = field
-            .components(dimension)
-            .find_map(|name| scope.bad_name(&name, &known));
+        let bad = field.components(dimension).find_map(|name| scope.bad_name(&name, &known));
         match bad {
             Some((message, help)) => reader.bad(entry.at, message, help),
             None => fields.push(field),
@@ -98,9 +96,7 @@ fn one(name: &str, item: &Item, scope: &Scope, reader: &mut Reader) -> Option<Ra
     let Some(formula) = table.get("spectrum") else {
         let message = format!("`{}` has no spectrum", own.path());
         let help = "add spectrum = \"..\", a formula of the wavenumber k";
-        reader
-            .mistakes
-            .add(Code::MissingSetting, item.at, message, help);
+        reader.mistakes.add(Code::MissingSetting, item.at, message, help);
         return None;
     };
     if let Some((message, help)) = scope.bad_name("k", &[]) {
@@ -118,9 +114,5 @@ fn one(name: &str, item: &Item, scope: &Scope, reader: &mut Reader) -> Option<Ra
         reader.bad(formula.at, message, help);
         return None;
     }
-    Some(Random {
-        name: name.to_string(),
-        spectrum,
-        seed,
-    })
+    Some(Random { name: name.to_string(), spectrum, seed })
 }

@@ -39,8 +39,7 @@ impl Reader {
     /// Notes a setting of the wrong kind.
     pub(super) fn wrong(&mut self, name: Name<'_>, item: &Item, expected: &str) {
         let message = format!("`{}` is {expected}, not {}", name.path(), item.data.kind());
-        self.mistakes
-            .add(Code::WrongKind, item.at, message, name.help());
+        self.mistakes.add(Code::WrongKind, item.at, message, name.help());
     }
 
     /// Notes a setting that has the right kind and a wrong value.
@@ -107,8 +106,7 @@ impl Reader {
                         format!("`{section}` is a section, not {}", entry.item.data.kind());
                     let help =
                         format!("write [{section}] in a line of its own, and its keys below it");
-                    self.mistakes
-                        .add(Code::WrongKind, entry.item.at, message, help);
+                    self.mistakes.add(Code::WrongKind, entry.item.at, message, help);
                     (Table::default(), entry.item.at)
                 }
             },

@@ -244,9 +244,7 @@ pub(super) fn time(
     if let (Some((item, Some(false))), Some(Some(_))) = (&keep_last, cfl_limit) {
         let message = "steps that are too long are done again from what is kept";
         let help = "leave keep_last out, or cfl_limit";
-        reader
-            .mistakes
-            .add(Code::Contradiction, item.at, message, help);
+        reader.mistakes.add(Code::Contradiction, item.at, message, help);
         return None;
     }
     let look_every = table.get("look_every");
@@ -279,9 +277,7 @@ fn cfl_limit(item: &Item, dt: Option<TimeStep>, reader: &mut Reader) -> Option<f
             "leave cfl_limit out, or write dt = \"cfl(0.4)\"",
         ),
     };
-    reader
-        .mistakes
-        .add(Code::Contradiction, item.at, message, help);
+    reader.mistakes.add(Code::Contradiction, item.at, message, help);
     None
 }
 
@@ -303,9 +299,7 @@ fn time_step(
         if !model.limits_steps() {
             let message = format!("{} declares no speeds that limit the time step", model.name);
             let help = "write dt = \"auto\", add cfl { advective: ..; } to the system, or give dt as a number or a formula: dt = \"0.3*h\"";
-            reader
-                .mistakes
-                .add(Code::Contradiction, item.at, message, help);
+            reader.mistakes.add(Code::Contradiction, item.at, message, help);
             return None;
         }
         let mut inner = item.clone();
@@ -315,14 +309,10 @@ fn time_step(
     if let Data::Text(text) = &item.data
         && reader.constants.uses("h", text)
     {
-        let message = format!(
-            "`h` is the smallest spacing here, and a parameter of {}",
-            model.name
-        );
+        let message =
+            format!("`h` is the smallest spacing here, and a parameter of {}", model.name);
         let help = "rename the parameter, or write its value or that of the spacing as a number";
-        reader
-            .mistakes
-            .add(Code::Contradiction, item.at, message, help);
+        reader.mistakes.add(Code::Contradiction, item.at, message, help);
         return None;
     }
     // Only the time step may depend on the spacing.
@@ -348,12 +338,9 @@ pub(super) fn output(
         Some(item) => reader.text(name("dir"), item).map(PathBuf::from),
         None => Some(PathBuf::from("out").join(problem)),
     };
-    let every = table
-        .get("every")
-        .map(|item| reader.count(name("every"), item));
-    let series_every = table
-        .get("series_every")
-        .map(|item| reader.count(name("series_every"), item));
+    let every = table.get("every").map(|item| reader.count(name("every"), item));
+    let series_every =
+        table.get("series_every").map(|item| reader.count(name("series_every"), item));
     let fields = fields(&table, resolved, reader);
     let spectrum = match table.get("spectrum") {
         Some(item) => reader
@@ -398,9 +385,7 @@ fn may_transform(resolved: &Resolved, boundary: &[FaceKind], at: At, reader: &mu
     let model = resolved.system.model();
     let fields = model.fields.iter().map(|f| (&f.name, f.rank));
     let lets = model.lets.iter().map(|l| (&l.name, l.value.rank));
-    let vector = fields
-        .chain(lets)
-        .any(|(name, rank)| name == "u" && rank == Rank::Vector);
+    let vector = fields.chain(lets).any(|(name, rank)| name == "u" && rank == Rank::Vector);
     let wall = boundary.iter().find(|f| f.kind != Kind::Named("periodic"));
     let problem = match (vector, wall) {
         (false, _) => format!("{} has no vector `u`", resolved.system.name()),

@@ -35,12 +35,7 @@ impl Problem {
             builder = builder.param(name, *value);
         }
         let names: Vec<&str> = self.components().collect();
-        for FaceKind {
-            face,
-            component,
-            kind,
-        } in &self.boundary
-        {
+        for FaceKind { face, component, kind } in &self.boundary {
             let boundary = boundary(kind, &names);
             builder = match component {
                 Some(component) => builder.boundary_of(component, *face, boundary),
@@ -219,16 +214,12 @@ fn array<T: Number>(
         Value::F32(array) => {
             let found = format!("{:?}", array.shape());
             let values = array.mapv(|v| T::from_f64(f64::from(v)));
-            values
-                .into_shape_with_order(shape)
-                .map_err(|_| misfit(found))
+            values.into_shape_with_order(shape).map_err(|_| misfit(found))
         }
         Value::F64(array) => {
             let found = format!("{:?}", array.shape());
             let values = array.mapv(T::from_f64);
-            values
-                .into_shape_with_order(shape)
-                .map_err(|_| misfit(found))
+            values.into_shape_with_order(shape).map_err(|_| misfit(found))
         }
         Value::U64(_) | Value::I64(_) | Value::Text(_) => Err(misfit("no array of numbers".into())),
     }

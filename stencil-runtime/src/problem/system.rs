@@ -42,9 +42,7 @@ pub(super) struct Group {
 
 /// Returns all components of some fields or sources.
 pub(super) fn components(groups: &[Group]) -> impl Iterator<Item = &str> + Clone {
-    groups
-        .iter()
-        .flat_map(|g| g.components.iter().map(String::as_str))
+    groups.iter().flat_map(|g| g.components.iter().map(String::as_str))
 }
 
 /// Reads `system` and `scheme`; `cells` gives the number of dimensions if it is open.
@@ -61,9 +59,7 @@ pub(super) fn read(
             false => format!(", or a name: {}", names.join(", ")),
         };
         let help = format!("add system = \"FILE.pde\", a file beside this one{known}");
-        reader
-            .mistakes
-            .add(Code::MissingSetting, At::FILE, "no `system` is given", help);
+        reader.mistakes.add(Code::MissingSetting, At::FILE, "no `system` is given", help);
         return None;
     };
     let name = reader.lines(Name("", "system"), item)?;
@@ -79,10 +75,7 @@ pub(super) fn read(
         let (line, column) = reader.mistakes.start_of(item.at, &name);
         let padded = "\n".repeat(line) + &" ".repeat(column) + &name;
         let source = reader.mistakes.name(item.at).to_string();
-        (
-            declared(&source, &padded, wanted, reader)?,
-            Origin::Text(name),
-        )
+        (declared(&source, &padded, wanted, reader)?, Origin::Text(name))
     } else if name.contains(['.', '/', '\\']) {
         from_file(folder, &name, item, wanted, reader)?
     } else {
@@ -159,9 +152,7 @@ fn from_file(
         Err(error) => {
             let message = format!("cannot read `{}`: {error}", path.display());
             let help = beside(folder, name);
-            reader
-                .mistakes
-                .add(Code::CannotRead, item.at, message, help);
+            reader.mistakes.add(Code::CannotRead, item.at, message, help);
             None
         }
     }
@@ -210,15 +201,10 @@ fn from_library(
     let help = match near {
         Some(near) => format!("did you mean `{near}`?"),
         None if names.is_empty() => "name a file: system = \"FILE.pde\"".to_string(),
-        None => format!(
-            "there are: {}; a file's name ends in .pde",
-            names.join(", ")
-        ),
+        None => format!("there are: {}; a file's name ends in .pde", names.join(", ")),
     };
     let message = format!("no system `{name}` in the library");
-    reader
-        .mistakes
-        .add(Code::NoSuchSetting, item.at, message, help);
+    reader.mistakes.add(Code::NoSuchSetting, item.at, message, help);
     None
 }
 
@@ -226,9 +212,7 @@ fn resolve(system: SystemDef, origin: Origin) -> Resolved {
     let model = system.model();
     let states = |role: Role| {
         let states = system.algorithm().states.iter();
-        states
-            .filter(move |s| s.role == role)
-            .map(|s| s.name.clone())
+        states.filter(move |s| s.role == role).map(|s| s.name.clone())
     };
     let mut names = states(Role::Field);
     let fields = model.fields.iter().map(|field| Group {
@@ -248,12 +232,7 @@ fn resolve(system: SystemDef, origin: Origin) -> Resolved {
             .collect(),
     });
     let sources = sources.collect();
-    Resolved {
-        fields,
-        sources,
-        origin,
-        system: system.clone(),
-    }
+    Resolved { fields, sources, origin, system: system.clone() }
 }
 
 /// Returns the number of independent components.
@@ -330,17 +309,11 @@ fn edited_scheme(model: &Model, table: &Table, reader: &mut Reader) -> Option<Sc
         let read = match entry.key.as_str() {
             "space" => reader.choice(name, item, &[("central", ())]),
             "order" => order(name, item, reader).map(|order| scheme.order = order),
-            "mixed" => reader
-                .choice(name, item, Mixed::ALL)
-                .map(|mixed| scheme.mixed = mixed),
-            "arith" => reader
-                .choice(name, item, Arith::ALL)
-                .map(|arith| scheme.arith = arith),
+            "mixed" => reader.choice(name, item, Mixed::ALL).map(|mixed| scheme.mixed = mixed),
+            "arith" => reader.choice(name, item, Arith::ALL).map(|arith| scheme.arith = arith),
             "time" => {
                 let all: Vec<_> = integrators::ALL.iter().map(|i| (i.name, i.name)).collect();
-                reader
-                    .choice(name, item, &all)
-                    .map(|time| scheme.time = time.to_string())
+                reader.choice(name, item, &all).map(|time| scheme.time = time.to_string())
             }
             "riemann" | "reconstruct" | "sweep" | "source" | "repair" => {
                 fluxes((model, &scheme), name, item, reader).map(|changed| scheme = changed)
@@ -367,13 +340,7 @@ fn edited_scheme(model: &Model, table: &Table, reader: &mut Reader) -> Option<Sc
     }
     // A declared scheme with choices that it leaves open keeps its name.
     if !scheme.settles(declared) {
-        let same = |of: &&Scheme| {
-            Scheme {
-                name: of.name.clone(),
-                ..scheme.clone()
-            }
-            .settles(of)
-        };
+        let same = |of: &&Scheme| Scheme { name: of.name.clone(), ..scheme.clone() }.settles(of);
         let named = model.others.iter().find(same);
         scheme.name = named.map_or("problem".to_string(), |of| of.name.clone());
     }

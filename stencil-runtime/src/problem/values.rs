@@ -64,14 +64,7 @@ pub(super) fn exact(
 ) -> BTreeMap<String, Expression> {
     let (table, _) = reader.section(document, "exact");
     let what = format!("{} has no field or component", resolved.system.name());
-    by_component(
-        "exact",
-        &table,
-        &resolved.fields,
-        &what,
-        (scope, &[]),
-        reader,
-    )
+    by_component("exact", &table, &resolved.fields, &what, (scope, &[]), reader)
 }
 
 /// Reads `[source]`.
@@ -83,14 +76,7 @@ pub(super) fn sources(
 ) -> BTreeMap<String, Expression> {
     let (table, at) = reader.section(document, "source");
     let what = format!("{} has no source", resolved.system.name());
-    let values = by_component(
-        "source",
-        &table,
-        &resolved.sources,
-        &what,
-        (scope, &[]),
-        reader,
-    );
+    let values = by_component("source", &table, &resolved.sources, &what, (scope, &[]), reader);
     let declared = &resolved.system.model().sources;
     for (source, group) in declared.iter().zip(&resolved.sources) {
         let given = |component: &String| values.contains_key(component);
@@ -125,14 +111,7 @@ pub(super) fn initial(
     let file = table.get("file").cloned();
     table.remove("file");
     let what = format!("{} has no field or component", resolved.system.name());
-    let mut values = by_component(
-        "init",
-        &table,
-        &resolved.fields,
-        &what,
-        (scope, random),
-        reader,
-    );
+    let mut values = by_component("init", &table, &resolved.fields, &what, (scope, random), reader);
     if document.get("init").is_none() && exact.is_empty() {
         let example = components(&resolved.fields).next().unwrap_or("u");
         let help = format!("add [init] and, for each field, a line such as {example} = \"sin(x)\"");
@@ -150,9 +129,7 @@ pub(super) fn initial(
     };
     let lacking = components(&resolved.fields).filter(|c| !values.contains_key(*c));
     let lacking: Vec<&str> = lacking.collect();
-    let file = reader
-        .text(Name("init", "file"), &item)
-        .map(|name| folder.join(name));
+    let file = reader.text(Name("init", "file"), &item).map(|name| folder.join(name));
     if let (Some(path), Some(mesh)) = (&file, mesh) {
         let dimension = resolved.system.model().dimension;
         check_file(path, &lacking, mesh, dimension, item.at, reader);
@@ -174,9 +151,7 @@ fn check_file(
         Err(error) => {
             let help =
                 "a path begins at the folder of the problem file; numpy.savez writes such files";
-            return reader
-                .mistakes
-                .add(Code::CannotRead, at, error.to_string(), help);
+            return reader.mistakes.add(Code::CannotRead, at, error.to_string(), help);
         }
     };
     let names: Vec<String> = file.names().map(str::to_string).collect();
@@ -229,8 +204,6 @@ fn fits(found: &[usize], cells: [usize; 3], dimension: usize) -> bool {
 
 /// Returns the bytes that an array of a mesh takes in a file, in either precision and with its header.
 pub(super) fn array_bytes(cells: [usize; 3]) -> u64 {
-    let points = cells
-        .iter()
-        .fold(1_u64, |all, n| all.saturating_mul(*n as u64));
+    let points = cells.iter().fold(1_u64, |all, n| all.saturating_mul(*n as u64));
     points.saturating_mul(8).saturating_add(1 << 16)
 }

@@ -38,16 +38,8 @@ impl Problem {
         self.write_head(&mut out);
         self.write_mesh(&mut out);
         self.write_boundary(&mut out);
-        section(
-            &mut out,
-            "params",
-            self.params.iter().map(|(n, v)| (n.as_str(), number(*v))),
-        );
-        section(
-            &mut out,
-            "let",
-            self.lets.iter().map(|(n, t)| (n.as_str(), quoted(t))),
-        );
+        section(&mut out, "params", self.params.iter().map(|(n, v)| (n.as_str(), number(*v))));
+        section(&mut out, "let", self.lets.iter().map(|(n, t)| (n.as_str(), quoted(t))));
         let random = self.random.iter().map(|field| {
             let (spectrum, seed) = (field.spectrum.to_toml(), field.seed);
             let value = format!("{{ spectrum = {spectrum}, seed = {seed} }}");
@@ -55,11 +47,7 @@ impl Problem {
         });
         section(&mut out, "random", random);
         let file = initial.map(|file| ("file", quoted(file)));
-        section(
-            &mut out,
-            "init",
-            file.into_iter().chain(lines(&self.initial.values)),
-        );
+        section(&mut out, "init", file.into_iter().chain(lines(&self.initial.values)));
         section(&mut out, "source", lines(&self.sources));
         section(&mut out, "exact", lines(&self.exact));
         self.write_time(&mut out);
@@ -112,10 +100,7 @@ impl Problem {
                     continue;
                 }
                 let _ = writeln!(out, "\n[boundary.{face}]");
-                for FaceKind {
-                    component, kind, ..
-                } in kinds
-                {
+                for FaceKind { component, kind, .. } in kinds {
                     let _ = match component {
                         None => writeln!(out, "{}", kind_line(kind)),
                         Some(component) => writeln!(out, "{component} = {{ {} }}", kind_line(kind)),
@@ -128,9 +113,7 @@ impl Problem {
     fn write_time(&self, out: &mut String) {
         let dt = self.time.dt.to_toml();
         let limit = self.time.cfl_limit.map(|v| ("cfl_limit", number(v)));
-        let axes = Axes::ALL
-            .iter()
-            .find(|(_, axes)| *axes == self.time.cfl_axes);
+        let axes = Axes::ALL.iter().find(|(_, axes)| *axes == self.time.cfl_axes);
         let axes = axes.filter(|(_, axes)| *axes != Axes::default());
         let axes = axes.map(|(name, _)| ("cfl_axes", quoted(name)));
         let unchecked = self.time.unchecked_step;
@@ -171,9 +154,7 @@ impl Problem {
     fn write_plots(&self, out: &mut String) {
         for plot in &self.plots {
             let map = ColorMap::ALL.iter().find(|(_, map)| *map == plot.map);
-            let slice = plot
-                .slice
-                .map(|(axis, at)| ("slice", quoted(&format!("{axis} = {at:?}"))));
+            let slice = plot.slice.map(|(axis, at)| ("slice", quoted(&format!("{axis} = {at:?}"))));
             let range = plot.range.map(|range| ("range", numbers(&range)));
             let value = match &plot.value {
                 Shown::Pointwise(expression) => expression.to_toml(),

@@ -10,11 +10,7 @@
 /// ```
 pub fn significant(value: f64, digits: usize) -> String {
     if !value.is_finite() || value == 0.0 {
-        return if value == 0.0 {
-            "0".into()
-        } else {
-            value.to_string()
-        };
+        return if value == 0.0 { "0".into() } else { value.to_string() };
     }
     let digits = digits.max(1);
     // Rounding may carry into a new digit, so the exponent is that of the rounded number.

@@ -59,11 +59,7 @@ impl Progress {
     pub fn new(total_steps: u64, points_per_step: u64, quiet: bool) -> Self {
         let redraws = terminal::redraws();
         let progress = Self::to_writer(io::stderr(), redraws, total_steps, points_per_step);
-        Self {
-            quiet,
-            columns: terminal::columns,
-            ..progress
-        }
+        Self { quiet, columns: terminal::columns, ..progress }
     }
 }
 
@@ -140,10 +136,7 @@ impl<W: Write> Progress<W> {
         if seconds > 0.0 {
             let fresh = steps / seconds;
             let keep = (-seconds / MEMORY).exp();
-            self.rate = Some(
-                self.rate
-                    .map_or(fresh, |old| keep * old + (1.0 - keep) * fresh),
-            );
+            self.rate = Some(self.rate.map_or(fresh, |old| keep * old + (1.0 - keep) * fresh));
         }
         self.shown = Some((now, step));
         let elapsed = now.saturating_duration_since(self.started);
@@ -308,16 +301,7 @@ mod tests {
 
     #[test]
     fn a_log_has_a_line_every_two_seconds_and_one_at_the_end() {
-        let text = run(
-            false,
-            &[
-                (500, 50),
-                (2000, 200),
-                (3000, 300),
-                (4100, 410),
-                (10000, 1000),
-            ],
-        );
+        let text = run(false, &[(500, 50), (2000, 200), (3000, 300), (4100, 410), (10000, 1000)]);
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(
             lines,
@@ -412,19 +396,13 @@ mod tests {
         let mut p = Progress::to_writer(&mut text, false, 1000, 1_000_000).starting_at(900);
         p.update_at(950, 0.0, p.started + Duration::from_secs(5));
         let text = String::from_utf8(text).unwrap();
-        assert!(
-            text.contains("95 %") && text.contains("10.0 Mpts/s"),
-            "{text}"
-        );
+        assert!(text.contains("95 %") && text.contains("10.0 Mpts/s"), "{text}");
         assert!(text.contains("ETA 5.0 s"), "{text}");
     }
 
     #[test]
     fn times_and_bars_are_short() {
-        assert_eq!(
-            [time(4.21), time(65.0), time(11229.0)],
-            ["4.2 s", "1:05", "3:07:09"]
-        );
+        assert_eq!([time(4.21), time(65.0), time(11229.0)], ["4.2 s", "1:05", "3:07:09"]);
         assert_eq!([time(183_600.0), time(f64::INFINITY)], ["2 d 03:00", "?"]);
         assert_eq!(time(59.97), "1:00");
         assert_eq!(bar(0.5, 6), "▕███   ▏");

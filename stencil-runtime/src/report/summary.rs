@@ -37,10 +37,7 @@ enum Line {
 impl Summary {
     /// Makes an empty box; the title may be empty.
     pub fn new(title: impl Into<String>) -> Self {
-        Self {
-            title: one_line(&title.into()),
-            lines: Vec::new(),
-        }
+        Self { title: one_line(&title.into()), lines: Vec::new() }
     }
 
     /// Adds a name and its value. Values stand below each other; a value of several lines continues in the same
@@ -49,8 +46,7 @@ impl Summary {
         let mut name = one_line(&name.to_string());
         let value = value.to_string();
         for part in value.split('\n') {
-            self.lines
-                .push(Line::Row(std::mem::take(&mut name), one_line(part)));
+            self.lines.push(Line::Row(std::mem::take(&mut name), one_line(part)));
         }
         self
     }
@@ -64,8 +60,7 @@ impl Summary {
     /// Adds a text over the whole width; line ends are kept.
     pub fn text(mut self, text: impl fmt::Display) -> Self {
         let text = text.to_string();
-        self.lines
-            .extend(text.split('\n').map(|t| Line::Text(one_line(t))));
+        self.lines.extend(text.split('\n').map(|t| Line::Text(one_line(t))));
         self
     }
 
@@ -76,12 +71,7 @@ impl Summary {
             Line::Row(_, value) => names + 2 + width(value) + 2,
             Line::Text(text) => width(text) + 2,
         };
-        self.lines
-            .iter()
-            .map(line)
-            .max()
-            .unwrap_or(0)
-            .max(heading_width(&self.title))
+        self.lines.iter().map(line).max().unwrap_or(0).max(heading_width(&self.title))
     }
 }
 
@@ -119,20 +109,12 @@ fn heading(
     if title.is_empty() {
         return write!(f, "{l}{}{r}", "─".repeat(inside));
     }
-    write!(
-        f,
-        "{l}─ {title} {}{r}",
-        "─".repeat(inside - width(title) - 3)
-    )
+    write!(f, "{l}─ {title} {}{r}", "─".repeat(inside - width(title) - 3))
 }
 
 /// Returns the width of `─ title ─`.
 fn heading_width(title: &str) -> usize {
-    if title.is_empty() {
-        2
-    } else {
-        width(title) + 4
-    }
+    if title.is_empty() { 2 } else { width(title) + 4 }
 }
 
 fn width(text: &str) -> usize {
@@ -141,9 +123,7 @@ fn width(text: &str) -> usize {
 
 /// Replaces tabs and line ends, which would break the box.
 fn one_line(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 #[cfg(test)]
@@ -160,41 +140,25 @@ mod tests {
             Summary::new(""),
             Summary::new("a title wider than all the rest").row("a", 1),
             Summary::new("t").row("name", "a long value, with ρ, ∂ and ×"),
-            Summary::new("t")
-                .row("a", 1)
-                .section("a section wider than the rest"),
-            Summary::new("t")
-                .text("a text wider than the rest\nof two lines")
-                .row("a", "b"),
-            Summary::new("t")
-                .row("a\tb", "x\r\ny")
-                .section("")
-                .row("", ""),
+            Summary::new("t").row("a", 1).section("a section wider than the rest"),
+            Summary::new("t").text("a text wider than the rest\nof two lines").row("a", "b"),
+            Summary::new("t").row("a\tb", "x\r\ny").section("").row("", ""),
         ];
         for summary in boxes {
             let widths = widths(&summary);
-            assert!(
-                widths.iter().all(|w| *w == widths[0]),
-                "{summary}\n{widths:?}"
-            );
+            assert!(widths.iter().all(|w| *w == widths[0]), "{summary}\n{widths:?}");
         }
     }
 
     #[test]
     fn no_column_is_wasted() {
         let text = Summary::new("t").row("name", "0123456789").to_string();
-        assert_eq!(
-            text,
-            "╭─ t ──────────────╮\n│ name  0123456789 │\n╰──────────────────╯"
-        );
+        assert_eq!(text, "╭─ t ──────────────╮\n│ name  0123456789 │\n╰──────────────────╯");
     }
 
     #[test]
     fn a_long_value_goes_on_in_its_column() {
         let text = Summary::new("").row("files", "a.png\nb.npz").to_string();
-        assert_eq!(
-            text,
-            "╭──────────────╮\n│ files  a.png │\n│        b.npz │\n╰──────────────╯"
-        );
+        assert_eq!(text, "╭──────────────╮\n│ files  a.png │\n│        b.npz │\n╰──────────────╯");
     }
 }

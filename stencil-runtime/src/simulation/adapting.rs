@@ -15,12 +15,7 @@ impl<T: Number> Simulation<T> {
     /// Does several adaptive steps, no more than `most` and up to the time `end`, if the device can. Returns whether it
     /// has done any: one that it has not done, the host does.
     pub(super) fn advance_adapting(&mut self, most: u64, end: f64) -> Result<bool, Error> {
-        let Pace::Adaptive {
-            number,
-            most: longest,
-            limit,
-        } = self.pace
-        else {
+        let Pace::Adaptive { number, most: longest, limit } = self.pace else {
             return Ok(false);
         };
         let checked = self.device.fields().domain.look_every as u64;
@@ -31,12 +26,7 @@ impl<T: Number> Simulation<T> {
         }
         let start = Instant::now();
         self.check_ready()?;
-        let asked = Asked {
-            t: self.t,
-            end,
-            most: longest.unwrap_or(f64::INFINITY),
-            number,
-        };
+        let asked = Asked { t: self.t, end, most: longest.unwrap_or(f64::INFINITY), number };
         let request = Several {
             asked,
             limit: limit.unwrap_or(f64::INFINITY),

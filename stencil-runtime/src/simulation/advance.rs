@@ -169,13 +169,9 @@ impl<T: Number> Simulation<T> {
             return None;
         };
         let count = self.device.steps_at_once()?;
-        let asked = Asked {
-            end,
-            ..Asked::given(self.t, dt)
-        };
+        let asked = Asked { end, ..Asked::given(self.t, dt) };
         let fits = count as u64 <= most;
-        fits.then(|| alike(&self.rules, asked, self.steps, count))
-            .flatten()
+        fits.then(|| alike(&self.rules, asked, self.steps, count)).flatten()
     }
 
     /// Does steps that a device does at once.
@@ -254,12 +250,7 @@ impl<T: Number> Simulation<T> {
         };
         let start = Instant::now();
         let t = self.t;
-        let asked = Asked {
-            t,
-            end,
-            most,
-            number,
-        };
+        let asked = Asked { t, end, most, number };
         let found = self.found(asked);
         self.timings.time_step += start.elapsed();
         if found.is_err() {
@@ -271,10 +262,7 @@ impl<T: Number> Simulation<T> {
 
     /// Returns a step of this length, cut at the end.
     fn given(&self, dt: f64, end: f64) -> Length {
-        let asked = Asked {
-            end,
-            ..Asked::given(self.t, dt)
-        };
+        let asked = Asked { end, ..Asked::given(self.t, dt) };
         self.rules.step(asked, &[])
     }
 
@@ -307,11 +295,7 @@ impl<T: Number> Simulation<T> {
 
     /// Returns a step that begins now.
     fn moment(&self, dt: f64) -> Moment {
-        Moment {
-            step: self.steps + 1,
-            t: self.t,
-            dt,
-        }
+        Moment { step: self.steps + 1, t: self.t, dt }
     }
 
     /// Waits for steps that a device has begun, and checks their values.
@@ -330,13 +314,9 @@ impl<T: Number> Simulation<T> {
     pub(super) fn fail(&mut self, failure: Failure) -> Error {
         let (bad, moment, substep, fields, unseen) = match failure {
             Failure::Other(error) => return error,
-            Failure::NotFinite {
-                bad,
-                moment,
-                substep,
-                fields,
-                unseen,
-            } => (bad, moment, substep, fields, unseen),
+            Failure::NotFinite { bad, moment, substep, fields, unseen } => {
+                (bad, moment, substep, fields, unseen)
+            }
         };
         let cause = self.cause(&bad, (moment, substep), fields);
         let kept = match fields {
@@ -399,21 +379,13 @@ mod tests {
         let heat = "pub system Heat in 1d { field q: scalar; ddt(q) = lap(q); }
             scheme s for Heat { space: central<order = 2>; time: euler; }";
         let heat = SystemDef::from_text("heat.pde", heat).unwrap();
-        Rules::new(
-            heat.algorithm(),
-            &[],
-            [1.0; 3],
-            (f64::PRECISION, Vec::new()),
-        )
+        Rules::new(heat.algorithm(), &[], [1.0; 3], (f64::PRECISION, Vec::new()))
     }
 
     #[test]
     fn steps_are_done_at_once_where_all_have_one_length() {
         let rules = rules();
-        let asked = |t: f64, end: f64| Asked {
-            end,
-            ..Asked::given(t, 0.25)
-        };
+        let asked = |t: f64, end: f64| Asked { end, ..Asked::given(t, 0.25) };
         let (moments, after) = alike(&rules, asked(1.0, f64::INFINITY), 7, 3).unwrap();
         let steps: Vec<(u64, f64, f64)> = moments.iter().map(|m| (m.step, m.t, m.dt)).collect();
         assert_eq!(steps, [(8, 1.0, 0.25), (9, 1.25, 0.25), (10, 1.5, 0.25)]);

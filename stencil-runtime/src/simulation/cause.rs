@@ -134,20 +134,16 @@ fn left(model: &Model, sides: &[[f64; 2]], place: &str) -> Option<String> {
     if sides.len() != model.ranges.len() {
         return None;
     }
-    let values = model
-        .ranges
-        .iter()
-        .zip(sides)
-        .filter_map(|(range, [low, high])| {
-            let (value, holds) = match range.comparison {
-                Comparison::Greater => (high, low < high),
-                Comparison::GreaterEqual => (high, low <= high),
-                Comparison::Less => (low, low < high),
-                Comparison::LessEqual => (low, low <= high),
-            };
-            let [of, range] = model.range_text(range);
-            (!holds).then(|| format!("{of} = {}, which is kept {range}", told(*value)))
-        });
+    let values = model.ranges.iter().zip(sides).filter_map(|(range, [low, high])| {
+        let (value, holds) = match range.comparison {
+            Comparison::Greater => (high, low < high),
+            Comparison::GreaterEqual => (high, low <= high),
+            Comparison::Less => (low, low < high),
+            Comparison::LessEqual => (low, low <= high),
+        };
+        let [of, range] = model.range_text(range);
+        (!holds).then(|| format!("{of} = {}, which is kept {range}", told(*value)))
+    });
     let values: Vec<String> = values.collect();
     let values = Some(values.join(" and ")).filter(|values| !values.is_empty());
     values.map(|values| {
@@ -181,12 +177,7 @@ fn in_words(algorithm: &Algorithm, mesh: &Mesh, origin: &Origin) -> Option<Strin
                 (_, None) => return None,
             })
         }
-        Origin::Made {
-            function,
-            cell,
-            op,
-            of,
-        } => {
+        Origin::Made { function, cell, op, of } => {
             let what = failed(*op, of)?;
             let name = &algorithm.function(*function).name;
             let place = place(algorithm, mesh, *cell);

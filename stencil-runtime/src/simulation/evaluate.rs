@@ -44,9 +44,7 @@ impl Quantity {
         bare.others.clear();
         let declaration = text::print(&bare);
         // The declaration ends at the first brace that begins a line; the added item is its last one.
-        let end = declaration
-            .find("\n}\n")
-            .map_or(declaration.len(), |at| at + 1);
+        let end = declaration.find("\n}\n").map_or(declaration.len(), |at| at + 1);
         let (head, tail) = declaration.split_at(end);
         let before = format!("observe {NAME} = max(");
         let one_line = expression.replace(['\n', '\r'], " ");
@@ -59,10 +57,7 @@ impl Quantity {
             moved
         })?;
         let observation = discretized(&model)?;
-        Ok(Quantity {
-            text: expression.to_string(),
-            observation,
-        })
+        Ok(Quantity { text: expression.to_string(), observation })
     }
 
     /// Returns the expression as it was written.
@@ -96,14 +91,10 @@ fn relocated(error: &Diagnostic, inside: impl Fn(Span) -> Option<Span>) -> Diagn
 /// Returns a place in the declaration as one in the expression, which is alone in its line.
 fn inside(span: Span, line: u32, before: u32, expression: &str) -> Option<Span> {
     let length = expression.chars().count() as u32;
-    let column = |place: Place| Place {
-        line: 1,
-        column: place.column.saturating_sub(before).min(length),
-    };
-    (span.start.line == line && span.end.line == line).then(|| Span {
-        start: column(span.start),
-        end: column(span.end),
-    })
+    let column =
+        |place: Place| Place { line: 1, column: place.column.saturating_sub(before).min(length) };
+    (span.start.line == line && span.end.line == line)
+        .then(|| Span { start: column(span.start), end: column(span.end) })
 }
 
 impl<T: Number> Simulation<T> {
@@ -128,10 +119,7 @@ impl<T: Number> Simulation<T> {
     /// If the expression reads more ghost cells than the simulation has; if it is one of another
     /// system.
     pub fn evaluate(&mut self, quantity: &Quantity) -> Result<Array3<f64>, Error> {
-        let Observation {
-            algorithm,
-            quantities,
-        } = &quantity.observation;
+        let Observation { algorithm, quantities } = &quantity.observation;
         let at = quantities.iter().position(|q| q.name.as_str() == NAME);
         let at = at.ok_or_else(|| Error::Bug(format!("`{}` is not observed", quantity.text)))?;
         let halo = crate::step::halo_of(&quantity.observation)?;

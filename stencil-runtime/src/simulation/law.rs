@@ -34,18 +34,12 @@ impl<T: Number> Simulation<T> {
         let (waves, cell) = fastest?;
         let rest = match apart.has_rest() {
             true => around.strictest(&apart.rest, &discretize(&apart.rest).ok()?, f64::INFINITY)?,
-            false => Strictest {
-                dt: f64::INFINITY,
-                cell,
-            },
+            false => Strictest { dt: f64::INFINITY, cell },
         };
         let beside = stability::beside_fluxes(self.system().model()) / rest.dt;
         let dt = 1.0 / (waves + beside);
         let cell = if beside > waves { rest.cell } else { cell };
-        Some(Strictest {
-            dt: if dt < most { dt } else { most },
-            cell,
-        })
+        Some(Strictest { dt: if dt < most { dt } else { most }, cell })
     }
 
     /// Returns the part of the law with the largest share of a step in a cell, in words.
@@ -64,10 +58,7 @@ impl<T: Number> Simulation<T> {
         match waves {
             Some((_, taken)) if taken.rate >= rest => {
                 let kept = self.kept();
-                format!(
-                    "the fastest wave of the fluxes along {}{kept}",
-                    Axis::ALL[taken.axis]
-                )
+                format!("the fastest wave of the fluxes along {}{kept}", Axis::ALL[taken.axis])
             }
             _ => "the right-hand side beside the fluxes".to_string(),
         }
@@ -87,20 +78,13 @@ impl<T: Number> Simulation<T> {
         let taken = |cell: &[usize; 3]| {
             let near = around.near(&algorithm, *cell);
             let alike = |state: StateId, _: Offset| near.at(state, [0; 3]);
-            let linear = symbol.about(&About {
-                state: &alike,
-                ..around.given()
-            });
+            let linear = symbol.about(&About { state: &alike, ..around.given() });
             let speeds = symbol.speeds(&linear, spacing)?;
             let mut all = Taken { rate: 0.0, axis: 0 };
             let mut most = 0.0;
             for (axis, (share, speed)) in shares.iter().zip(speeds).enumerate() {
                 // A state at rest takes no share, even if no other wave is stable.
-                let own = if speed == 0.0 {
-                    0.0
-                } else {
-                    speed * share.rate
-                };
+                let own = if speed == 0.0 { 0.0 } else { speed * share.rate };
                 all.rate = match share.axes {
                     Axes::Sum => all.rate + own,
                     Axes::Max => all.rate.max(own),

@@ -160,12 +160,7 @@ impl<T: Number> Simulation<T> {
     }
 
     pub(crate) fn assemble(setup: Setup, parts: Parts<T>, pace: Pace) -> Result<Self, Error> {
-        let Parts {
-            device,
-            watch,
-            sources,
-            pool,
-        } = parts;
+        let Parts { device, watch, sources, pool } = parts;
         let rules = rules::<T>(&setup.system, &setup.params, &setup.mesh, setup.cfl_axes);
         let mut simulation = Simulation {
             setup,
@@ -224,11 +219,7 @@ impl<T: Number> Simulation<T> {
     /// If the values are on a card that fails, or that made one which is not finite.
     pub fn observe(&mut self) -> Result<BTreeMap<String, f64>, Error> {
         self.settle()?;
-        if self
-            .watch
-            .as_ref()
-            .is_some_and(Watch::observables_read_sources)
-        {
+        if self.watch.as_ref().is_some_and(Watch::observables_read_sources) {
             self.sample_unsteady(self.t)?;
         }
         let (mesh, t) = (&self.setup.mesh, self.t);
@@ -358,13 +349,7 @@ impl<T: Number> Simulation<T> {
 
     /// Returns names and values of the parameters.
     pub fn params(&self) -> impl Iterator<Item = (&str, f64)> {
-        let names = self
-            .setup
-            .system
-            .model()
-            .params
-            .iter()
-            .map(|p| p.name.as_str());
+        let names = self.setup.system.model().params.iter().map(|p| p.name.as_str());
         names.zip(self.setup.params.iter().copied())
     }
 

@@ -85,11 +85,7 @@ mod tests {
     #[test]
     fn the_host_has_a_part_where_it_finds_a_length_or_evaluates_a_source() {
         let fixed = Pace::Fixed(0.1);
-        let adaptive = Pace::Adaptive {
-            number: 0.4,
-            most: None,
-            limit: None,
-        };
+        let adaptive = Pace::Adaptive { number: 0.4, most: None, limit: None };
         let none = BTreeMap::new();
         let on_card = |name: &str| name == "formula";
         assert!(!has_host(fixed, false, &none, on_card));

@@ -60,22 +60,12 @@ impl<T: Number> Simulation<T> {
 
     /// Returns, after a step, the length that the speeds at its end allow, if it was too long; notes the step then.
     pub(super) fn shorter(&mut self, done: Moment) -> Result<Option<f64>, Error> {
-        let Pace::Adaptive {
-            number,
-            limit: Some(limit),
-            ..
-        } = self.pace
-        else {
+        let Pace::Adaptive { number, limit: Some(limit), .. } = self.pace else {
             return Ok(None);
         };
         // A value that is not finite is reported before its speed.
         self.settle()?;
-        let at = |number: f64| Asked {
-            t: self.t,
-            end: f64::INFINITY,
-            most: f64::INFINITY,
-            number,
-        };
+        let at = |number: f64| Asked { t: self.t, end: f64::INFINITY, most: f64::INFINITY, number };
         let (wanted, longest) = (at(number), at(limit));
         let (speeds, allowed, _) = self.found(wanted)?;
         let longest = self.rules.step(longest, &speeds).dt;
@@ -110,11 +100,7 @@ impl<T: Number> Simulation<T> {
     pub(super) fn given_up(&self, times: u32, dt: f64) -> Error {
         let bug = || Error::Bug("a step was given up that was not too long".into());
         let last = self.last_rejected.clone();
-        last.map_or_else(bug, |last| Error::StepRejected {
-            times,
-            dt,
-            last: Box::new(last),
-        })
+        last.map_or_else(bug, |last| Error::StepRejected { times, dt, last: Box::new(last) })
     }
 
     /// Undoes the step that was just done.

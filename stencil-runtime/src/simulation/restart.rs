@@ -89,9 +89,7 @@ impl<T: Number> Simulation<T> {
 
     /// Returns texts that describe the run.
     fn texts(&self) -> Vec<(&'static str, String)> {
-        let params = self
-            .params()
-            .map(|(name, value)| format!("{name} = {value:?}"));
+        let params = self.params().map(|(name, value)| format!("{name} = {value:?}"));
         let params: Vec<String> = params.collect();
         let sources = self.setup.sources.iter();
         let sources: Vec<String> = sources.map(|(n, words)| format!("{n} = {words}")).collect();
@@ -142,10 +140,9 @@ impl<T: Number> Simulation<T> {
             help: help.to_string(),
         };
         let no_state = |e: NpzError| match e {
-            NpzError::Missing { entry, .. } => foreign(
-                format!("it has no entry `{entry}`"),
-                "give a file that `save_npz` wrote",
-            ),
+            NpzError::Missing { entry, .. } => {
+                foreign(format!("it has no entry `{entry}`"), "give a file that `save_npz` wrote")
+            }
             other => Error::Output(other),
         };
         if !file.is_sealed() {
@@ -158,8 +155,7 @@ impl<T: Number> Simulation<T> {
         for (name, _) in self.texts() {
             texts.insert(name, file.text(&self.entry(name)).map_err(no_state)?);
         }
-        self.check_same(&texts)
-            .map_err(|(reason, help)| foreign(reason, help))?;
+        self.check_same(&texts).map_err(|(reason, help)| foreign(reason, help))?;
         let (t, step) = (self.entry("t"), self.entry("step"));
         let t = file.f64(&t).map_err(no_state)?;
         let step = file.u64(&step).map_err(no_state)?;
@@ -202,10 +198,8 @@ impl<T: Number> Simulation<T> {
     fn check_same(&self, texts: &BTreeMap<&str, String>) -> Result<(), (String, &'static str)> {
         let own: BTreeMap<&str, String> = self.texts().into_iter().collect();
         if nameless(&texts["scheme"]) != nameless(&own["scheme"]) {
-            let reason = format!(
-                "its scheme is `{}`, and this run's `{}`",
-                texts["scheme"], own["scheme"]
-            );
+            let reason =
+                format!("its scheme is `{}`, and this run's `{}`", texts["scheme"], own["scheme"]);
             return Err((reason, "choose the scheme of the file"));
         }
         if nameless_scheme(&texts["system"]) != nameless_scheme(&own["system"]) {
@@ -268,29 +262,22 @@ impl<T: Number> Simulation<T> {
 
     /// Returns the bytes of an array of the mesh in a file, in either precision and with its header.
     fn array_bytes(&self) -> u64 {
-        let points = self
-            .cells()
-            .iter()
-            .fold(1_u64, |all, n| all.saturating_mul(*n as u64));
+        let points = self.cells().iter().fold(1_u64, |all, n| all.saturating_mul(*n as u64));
         points.saturating_mul(8).saturating_add(1 << 16)
     }
 }
 
 /// Returns `name: choices` of a scheme without the name, which no bit depends on.
 fn nameless(scheme: &str) -> &str {
-    scheme
-        .split_once(": ")
-        .map_or(scheme, |(_, choices)| choices)
+    scheme.split_once(": ").map_or(scheme, |(_, choices)| choices)
 }
 
 /// Returns a declaration without the name of its scheme.
 fn nameless_scheme(system: &str) -> Vec<&str> {
-    let lines = system
-        .lines()
-        .map(|line| match line.strip_prefix("scheme ") {
-            Some(of) => of.split_once(' ').map_or(of, |(_, of)| of),
-            None => line,
-        });
+    let lines = system.lines().map(|line| match line.strip_prefix("scheme ") {
+        Some(of) => of.split_once(' ').map_or(of, |(_, of)| of),
+        None => line,
+    });
     lines.collect()
 }
 

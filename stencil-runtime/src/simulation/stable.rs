@@ -87,10 +87,7 @@ impl<T: Number> Simulation<T> {
             Pace::Auto { .. } => None,
             Pace::Fixed(dt) => Some(dt),
             Pace::Adaptive { number, most, .. } => {
-                let asked = Asked {
-                    number,
-                    ..Asked::given(self.t, most.unwrap_or(f64::INFINITY))
-                };
+                let asked = Asked { number, ..Asked::given(self.t, most.unwrap_or(f64::INFINITY)) };
                 let dt = self.by_speeds(asked, self.setup.cfl_axes)?;
                 dt.map(|(dt, _)| dt)
             }
@@ -109,11 +106,7 @@ impl<T: Number> Simulation<T> {
     /// Returns the length that the speeds allow now, and the speed that limits it most; `None` if there are no speeds,
     /// or they are not finite.
     fn by_speeds(&mut self, asked: Asked, axes: Axes) -> Result<Option<(f64, usize)>, Error> {
-        let Some(watch) = self
-            .watch
-            .as_ref()
-            .filter(|_| self.setup.system.has_speeds())
-        else {
+        let Some(watch) = self.watch.as_ref().filter(|_| self.setup.system.has_speeds()) else {
             return Ok(None);
         };
         if watch.speeds_read_sources() {
@@ -126,9 +119,7 @@ impl<T: Number> Simulation<T> {
         let setup = &self.setup;
         let rules = rules::<T>(&setup.system, &setup.params, &setup.mesh, axes);
         let dt = rules.step(asked, &speeds).dt;
-        let known = speeds
-            .iter()
-            .all(|speed| speed.is_finite() && *speed >= 0.0);
+        let known = speeds.iter().all(|speed| speed.is_finite() && *speed >= 0.0);
         Ok(known.then(|| (dt, rules.strictest(&speeds))))
     }
 
@@ -271,11 +262,7 @@ impl<T: Number> Simulation<T> {
             t: self.t,
             term,
             limit: limit.dt,
-            place: format!(
-                " in cell {:?}, at {}",
-                limit.cell,
-                told_point(&self.point(limit.cell))
-            ),
+            place: format!(" in cell {:?}, at {}", limit.cell, told_point(&self.point(limit.cell))),
             // A number that is less by a hundredth stays below the limit with two digits.
             write: format!("{:.2e}", 0.99 * limit.dt),
             number,
@@ -285,9 +272,7 @@ impl<T: Number> Simulation<T> {
     /// Returns all current values.
     fn around(&self) -> Result<Around<'_, T>, Error> {
         let names: Vec<String> = self.components().map(str::to_string).collect();
-        let fields = names
-            .into_iter()
-            .map(|name| Ok((name.clone(), self.field(&name)?)));
+        let fields = names.into_iter().map(|name| Ok((name.clone(), self.field(&name)?)));
         Ok(Around {
             fields: fields.collect::<Result<_, Error>>()?,
             sources: &self.sources,
@@ -322,9 +307,7 @@ pub(super) struct Near<'n, 'a, T> {
 
 impl<T: Number> State for Near<'_, '_, T> {
     fn at(&self, state: StateId, offset: Offset) -> f64 {
-        let Around {
-            mesh, periodic, t, ..
-        } = self.around;
+        let Around { mesh, periodic, t, .. } = self.around;
         let home: [usize; 3] = std::array::from_fn(|a| {
             let (at, count) = (self.cell[a] as isize, mesh.cells[a] as isize);
             let at = at + offset[a] as isize;
@@ -350,10 +333,7 @@ impl<'a, T: Number> Around<'a, T> {
         let states = algorithm.states.iter();
         Near {
             around: self,
-            fields: states
-                .clone()
-                .map(|s| self.fields.get(&s.name).copied())
-                .collect(),
+            fields: states.clone().map(|s| self.fields.get(&s.name).copied()).collect(),
             sources: states.map(|s| self.sources.get(&s.name)).collect(),
             cell,
         }
@@ -372,10 +352,7 @@ impl<'a, T: Number> Around<'a, T> {
 
     fn about(&self, symbol: &Symbol<'_>, algorithm: &Algorithm, cell: [usize; 3]) -> Linear {
         let near = self.near(algorithm, cell);
-        symbol.about(&About {
-            state: &near,
-            ..self.given()
-        })
+        symbol.about(&About { state: &near, ..self.given() })
     }
 
     /// Returns the limit of a system without fluxes about the state in some cells, if it is less than `most`; `None`
@@ -388,11 +365,7 @@ impl<'a, T: Number> Around<'a, T> {
     ) -> Option<Strictest> {
         let symbol = Symbol::new(model, algorithm)?;
         let mut states: Vec<(Linear, [usize; 3])> = Vec::new();
-        let cells = if symbol.is_linear() {
-            vec![[0; 3]]
-        } else {
-            self.cells()
-        };
+        let cells = if symbol.is_linear() { vec![[0; 3]] } else { self.cells() };
         for cell in cells {
             let linear = self.about(&symbol, algorithm, cell);
             if states.iter().all(|(known, _)| *known != linear) {

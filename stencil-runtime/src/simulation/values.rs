@@ -138,9 +138,7 @@ impl<T: Number> Simulation<T> {
         let buffers = &self.device.fields().buffers;
         buffers.field(name).ok_or_else(|| {
             let part = |component: &&str| {
-                component
-                    .strip_prefix(name)
-                    .is_some_and(|rest| rest.starts_with('_'))
+                component.strip_prefix(name).is_some_and(|rest| rest.starts_with('_'))
             };
             let mut error =
                 Error::unknown(self.system().name(), "component", name, buffers.fields());
@@ -234,12 +232,7 @@ impl<T: Number> Simulation<T> {
                 by_device = true;
                 continue;
             }
-            sample(
-                self.device.as_mut(),
-                (name, at),
-                source,
-                (&self.setup.mesh, t),
-            )?;
+            sample(self.device.as_mut(), (name, at), source, (&self.setup.mesh, t))?;
         }
         if by_device {
             self.device.sample(t)?;

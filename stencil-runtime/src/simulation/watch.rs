@@ -43,16 +43,9 @@ impl Watch {
         device: &mut dyn Device<T>,
         instructions: Checked,
     ) -> Result<Self, Error> {
-        let Observation {
-            algorithm,
-            quantities,
-        } = observation;
+        let Observation { algorithm, quantities } = observation;
         let value = |name: &str| {
-            let at = system
-                .algorithm()
-                .params
-                .iter()
-                .position(|p| p.name == name);
+            let at = system.algorithm().params.iter().position(|p| p.name == name);
             let value = at.and_then(|at| params.get(at).copied());
             value.ok_or_else(|| Error::Bug(format!("an observation of the parameter `{name}`")))
         };
@@ -117,10 +110,7 @@ impl Watch {
         t: f64,
     ) -> Result<(&'static str, [usize; 3]), Error> {
         let missing = || Error::Bug(format!("there is no speed {speed}"));
-        let Group {
-            quantities,
-            reducer,
-        } = &self.speeds;
+        let Group { quantities, reducer } = &self.speeds;
         let power = quantities.get(speed).and_then(|quantity| quantity.speed);
         let reducer = reducer.as_ref().ok_or_else(missing)?;
         let uniforms = self.uniforms::<T>(mesh, t);
@@ -159,7 +149,6 @@ impl Watch {
     /// Returns the uniforms of the algorithm at the time `t`.
     fn uniforms<T: Number>(&self, mesh: &Mesh, t: f64) -> Vec<f64> {
         let spacing = mesh.spacing();
-        self.algorithm
-            .uniform_values(T::PRECISION, &self.params, spacing, (0.0, t))
+        self.algorithm.uniform_values(T::PRECISION, &self.params, spacing, (0.0, t))
     }
 }

@@ -33,12 +33,7 @@ pub fn solenoidal(
     seed: u64,
     density: impl Fn(f64) -> f64,
 ) -> Vec<Array3<f64>> {
-    let modes = Modes {
-        cells,
-        unit: units(cells, spacing),
-        dimension: dimension.min(3),
-        seed,
-    };
+    let modes = Modes { cells, unit: units(cells, spacing), dimension: dimension.min(3), seed };
     let waves = modes.waves();
     let count = waves.iter().map(|(_, shell)| shell + 1).max();
     let mut energy = vec![0.0; count.unwrap_or(0)];
@@ -51,9 +46,7 @@ pub fn solenoidal(
     let width = TAU / longest(cells, spacing);
     let wanted = |shell: usize| density(shell as f64 * width).max(0.0) * width;
     let shells = energy.iter().enumerate();
-    let factors: Vec<f64> = shells
-        .map(|(shell, found)| (wanted(shell) / found).sqrt())
-        .collect();
+    let factors: Vec<f64> = shells.map(|(shell, found)| (wanted(shell) / found).sqrt()).collect();
     let component = |component: usize| {
         let mut all = vec![Complex64::ZERO; cells.iter().product()];
         for ((wave, shell), amplitude) in waves.iter().zip(&amplitudes) {
@@ -86,8 +79,7 @@ impl Modes {
         });
         let all = z.flat_map(|c| {
             let x = x.clone();
-            y.clone()
-                .flat_map(move |b| x.clone().map(move |a| [a, b, c]))
+            y.clone().flat_map(move |b| x.clone().map(move |a| [a, b, c]))
         });
         all.filter(|wave| *wave != [0; 3])
             .map(|wave| (wave, Shells::of(square(self.vector(wave)))))

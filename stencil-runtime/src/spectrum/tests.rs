@@ -10,18 +10,15 @@ use rustfft::num_complex::Complex64;
 fn noise(shape: (usize, usize, usize), seed: u64) -> Array3<f64> {
     let mut state = seed;
     Array3::from_shape_simple_fn(shape, || {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 11) as f64 / (1_u64 << 53) as f64 - 0.5
     })
 }
 
 /// Returns half the mean square, straight from the values.
 fn mean_energy(fields: &[Array3<f64>]) -> f64 {
-    let squares = fields
-        .iter()
-        .map(|f| f.iter().map(|v| v * v).sum::<f64>() / f.len() as f64);
+    let squares = fields.iter().map(|f| f.iter().map(|v| v * v).sum::<f64>() / f.len() as f64);
     0.5 * squares.sum::<f64>()
 }
 
@@ -91,10 +88,7 @@ fn the_mean_flow_is_shell_zero() {
 fn threads_change_no_bit() {
     let fields = [noise((24, 20, 18), 1), noise((24, 20, 18), 2)];
     let on = |threads| {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| kinetic_energy(&views(&fields), [0.1; 3]).unwrap())
     };
     let (one, three) = (on(1), on(3));
@@ -106,9 +100,7 @@ fn threads_change_no_bit() {
 fn a_view_that_is_not_contiguous_counts_the_same() {
     let field = noise((6, 8, 10), 3);
     let mut turned = Array3::zeros((10, 8, 6));
-    Zip::from(turned.view_mut().reversed_axes())
-        .and(&field)
-        .for_each(|to, from| *to = *from);
+    Zip::from(turned.view_mut().reversed_axes()).and(&field).for_each(|to, from| *to = *from);
     let (a, b) = (
         kinetic_energy(&[field.view()], [1.0; 3]).unwrap(),
         kinetic_energy(&[turned.view().reversed_axes()], [1.0; 3]).unwrap(),
@@ -118,10 +110,7 @@ fn a_view_that_is_not_contiguous_counts_the_same() {
 
 #[test]
 fn what_does_not_fit_is_an_error() {
-    let (a, b) = (
-        Array3::<f64>::zeros((2, 3, 4)),
-        Array3::<f64>::zeros((2, 3, 5)),
-    );
+    let (a, b) = (Array3::<f64>::zeros((2, 3, 4)), Array3::<f64>::zeros((2, 3, 5)));
     let error =
         |fields: &[ArrayView3<'_, f64>], h| kinetic_energy(fields, h).unwrap_err().to_string();
     assert!(error(&[], [1.0; 3]).contains("one to three components, not 0"));
@@ -139,10 +128,7 @@ fn what_does_not_fit_is_an_error() {
 #[test]
 fn a_file_reads_back() {
     let path = std::env::temp_dir().join(format!("spectrum-{}.csv", std::process::id()));
-    let spectrum = Spectrum {
-        k: vec![0.0, 0.5, 1.0],
-        energy: vec![1e-30, 0.1 + 0.2, 3.0],
-    };
+    let spectrum = Spectrum { k: vec![0.0, 0.5, 1.0], energy: vec![1e-30, 0.1 + 0.2, 3.0] };
     spectrum.save_csv(&path).unwrap();
     assert_eq!(Spectrum::read_csv(&path).unwrap(), spectrum);
     std::fs::remove_file(&path).unwrap();
@@ -151,12 +137,7 @@ fn a_file_reads_back() {
 #[test]
 fn the_guide_lies_above_the_spectrum_with_its_slope() {
     let shown: Vec<(f64, f64)> = (1..=100)
-        .map(|k| {
-            (
-                f64::from(k),
-                (-0.1 * f64::from(k)).exp() * f64::from(k).powf(-5.0 / 3.0),
-            )
-        })
+        .map(|k| (f64::from(k), (-0.1 * f64::from(k)).exp() * f64::from(k).powf(-5.0 / 3.0)))
         .collect();
     let [(k0, e0), (k1, e1)] = guide_line(&shown, -5.0 / 3.0).unwrap();
     assert_eq!((k0, k1), (1.0, 10.0));
@@ -176,12 +157,9 @@ fn falling(k: f64) -> f64 {
 #[test]
 fn random_shells_have_the_energy_that_is_asked_for() {
     // Even and odd numbers of cells, in planes and in space; sides that differ.
-    for (cells, dimension) in [
-        ([16, 12, 1], 2),
-        ([9, 14, 1], 3),
-        ([12, 12, 12], 3),
-        ([10, 7, 9], 3),
-    ] {
+    for (cells, dimension) in
+        [([16, 12, 1], 2), ([9, 14, 1], 3), ([12, 12, 12], 3), ([10, 7, 9], 3)]
+    {
         let spacing = [0.2, 0.3, 0.25];
         let fields = solenoidal(cells, spacing, dimension, 5, falling);
         let spectrum = kinetic_energy(&views(&fields), spacing).unwrap();
@@ -190,13 +168,7 @@ fn random_shells_have_the_energy_that_is_asked_for() {
         // Shells that are complete have modes.
         let complete = (PI / 0.3 / width) as usize;
         assert!(complete > 2);
-        for (k, energy) in spectrum
-            .k
-            .iter()
-            .zip(&spectrum.energy)
-            .take(complete)
-            .skip(1)
-        {
+        for (k, energy) in spectrum.k.iter().zip(&spectrum.energy).take(complete).skip(1) {
             let error = energy / (falling(*k) * width) - 1.0;
             assert!(error.abs() < 1e-12, "{cells:?}, k = {k}: {error:e}");
         }
@@ -209,21 +181,14 @@ fn random_modes_are_normal_to_their_wavevectors() {
     let fields = solenoidal([n; 3], [h; 3], 3, 2, falling);
     let modes: Vec<_> = fields.iter().map(|f| transform::modes(&f.view())).collect();
     let wave = |i: usize| {
-        if i <= n / 2 {
-            i as f64
-        } else {
-            i as f64 - n as f64
-        }
+        if i <= n / 2 { i as f64 } else { i as f64 - n as f64 }
     };
     let half = n / 2 + 1;
     let mut largest = 0.0_f64;
     for (at, first) in modes[0].iter().enumerate() {
         // [y][kx][z]
         let k = [at / n % half, at / (n * half), at % n].map(wave);
-        let along: f64 = (0..3)
-            .map(|c| k[c] * modes[c][at])
-            .sum::<Complex64>()
-            .norm();
+        let along: f64 = (0..3).map(|c| k[c] * modes[c][at]).sum::<Complex64>().norm();
         assert!(along < 1e-14, "{k:?}: {along:e}");
         largest = largest.max(first.norm());
     }
@@ -236,9 +201,7 @@ fn a_finer_mesh_has_the_same_random_flow() {
     let [coarse, fine] = [10, 20].map(|n| solenoidal([n; 3], [TAU / n as f64; 3], 3, 7, long));
     for (coarse, fine) in coarse.iter().zip(&fine) {
         let shared = fine.slice(ndarray::s![..;2, ..;2, ..;2]);
-        let differ = (coarse - &shared)
-            .mapv(f64::abs)
-            .fold(0.0, |a: f64, b| a.max(*b));
+        let differ = (coarse - &shared).mapv(f64::abs).fold(0.0, |a: f64, b| a.max(*b));
         assert!(differ < 1e-13, "{differ:e}");
     }
     let other = solenoidal([10; 3], [TAU / 10.0; 3], 3, 8, long);

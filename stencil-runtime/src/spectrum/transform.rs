@@ -21,24 +21,19 @@ pub(super) fn modes(field: &ArrayView3<'_, f64>) -> Modes {
     let mut planes = along_x(field);
     if ny > 1 {
         let fft = FftPlanner::new().plan_fft_forward(ny);
-        planes
-            .par_chunks_mut(ny * half)
-            .for_each(|plane| along_y(plane, half, &*fft));
+        planes.par_chunks_mut(ny * half).for_each(|plane| along_y(plane, half, &*fft));
     }
     let fft = FftPlanner::new().plan_fft_forward(nz);
     let scale = 1.0 / (nx * ny * nz) as f64;
     let mut modes = vec![ZERO; ny * half * nz];
-    modes
-        .par_chunks_mut(half * nz)
-        .enumerate()
-        .for_each(|(y, plane)| {
-            for (z, source) in planes.chunks(ny * half).enumerate() {
-                for (i, mode) in source[y * half..(y + 1) * half].iter().enumerate() {
-                    plane[i * nz + z] = mode * scale;
-                }
+    modes.par_chunks_mut(half * nz).enumerate().for_each(|(y, plane)| {
+        for (z, source) in planes.chunks(ny * half).enumerate() {
+            for (i, mode) in source[y * half..(y + 1) * half].iter().enumerate() {
+                plane[i * nz + z] = mode * scale;
             }
-            fft.process(plane);
-        });
+        }
+        fft.process(plane);
+    });
     modes
 }
 
@@ -52,9 +47,7 @@ fn along_x(field: &ArrayView3<'_, f64>) -> Vec<Complex64> {
         || (fft.make_input_vec(), fft.make_scratch_vec()),
         |(row, scratch), (line, modes)| {
             let values = field.slice(ndarray::s![line / ny, line % ny, ..]);
-            row.iter_mut()
-                .zip(values)
-                .for_each(|(to, from)| *to = *from);
+            row.iter_mut().zip(values).for_each(|(to, from)| *to = *from);
             let done = fft.process_with_scratch(row, modes, scratch);
             debug_assert!(done.is_ok(), "buffers of the planner's own lengths");
         },
@@ -84,9 +77,7 @@ pub(super) fn field(mut modes: Vec<Complex64>, [nx, ny, nz]: [usize; 3]) -> Arra
     let mut planner = FftPlanner::new();
     planner.plan_fft_inverse(nx).process(&mut modes);
     let fft = planner.plan_fft_inverse(ny);
-    modes
-        .par_chunks_mut(nx * ny)
-        .for_each(|plane| along_y(plane, nx, &*fft));
+    modes.par_chunks_mut(nx * ny).for_each(|plane| along_y(plane, nx, &*fft));
     along_y(&mut modes, nx * ny, &*planner.plan_fft_inverse(nz));
     Array3::from_shape_fn((nz, ny, nx), |(z, y, x)| modes[(z * ny + y) * nx + x].re)
 }

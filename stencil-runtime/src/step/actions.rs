@@ -13,10 +13,7 @@ pub(crate) enum Ghosts {
     /// Of fields, for each buffer.
     OfFields(Vec<Option<GhostDepth>>),
     /// Of stored grid functions.
-    OfStored {
-        buffers: Vec<usize>,
-        depth: [usize; 3],
-    },
+    OfStored { buffers: Vec<usize>, depth: [usize; 3] },
 }
 
 /// One action of a substep.
@@ -40,9 +37,7 @@ pub(crate) fn actions(
     plan: &Plan,
     all_alike: bool,
 ) -> Result<Vec<Vec<Action>>, Error> {
-    plan.substeps()
-        .map(|steps| of_substep(buffers, steps, all_alike))
-        .collect()
+    plan.substeps().map(|steps| of_substep(buffers, steps, all_alike)).collect()
 }
 
 /// Returns the actions of one substep. Fields do not change before its end, so they are filled once, as deep as any of
@@ -66,15 +61,10 @@ fn of_substep(buffers: &Buffers, steps: &[Step], all_alike: bool) -> Result<Vec<
     let (mut to_send, mut to_come) = (fields.as_ref(), fields.is_some());
     for step in steps {
         match step {
-            Step::Fill {
-                buffers: names,
-                depth,
-            } => actions.extend(stored(buffers, names, *depth)?.map(Action::Fill)),
-            Step::Exchange {
-                phase,
-                buffers: names,
-                depth,
-            } => {
+            Step::Fill { buffers: names, depth } => {
+                actions.extend(stored(buffers, names, *depth)?.map(Action::Fill))
+            }
+            Step::Exchange { phase, buffers: names, depth } => {
                 let has_fields = names.iter().any(|name| is_field(name));
                 let stored = stored(buffers, names, *depth)?;
                 match phase {
@@ -89,10 +79,9 @@ fn of_substep(buffers: &Buffers, steps: &[Step], all_alike: bool) -> Result<Vec<
                     }
                 }
             }
-            Step::Launch { launch, region } => actions.push(Action::Launch {
-                launch: *launch,
-                region: *region,
-            }),
+            Step::Launch { launch, region } => {
+                actions.push(Action::Launch { launch: *launch, region: *region })
+            }
             // The steps that begin a step: see the device.
             Step::Reduce { .. } | Step::Accept | Step::Uniforms => {}
             Step::Swap { fields } => {
@@ -112,8 +101,6 @@ fn of_substep(buffers: &Buffers, steps: &[Step], all_alike: bool) -> Result<Vec<
 fn stored(buffers: &Buffers, names: &[String], depth: [u32; 3]) -> Result<Option<Ghosts>, Error> {
     let stored = names.iter().filter(|name| buffers.field(name).is_none());
     let buffers = buffers.indices(stored.map(String::as_str))?;
-    Ok((!buffers.is_empty()).then_some(Ghosts::OfStored {
-        buffers,
-        depth: depth.map(|d| d as usize),
-    }))
+    Ok((!buffers.is_empty())
+        .then_some(Ghosts::OfStored { buffers, depth: depth.map(|d| d as usize) }))
 }

@@ -42,12 +42,7 @@ pub(crate) struct Asked {
 impl Asked {
     /// Returns the request for a step of a given length.
     pub(crate) fn given(t: f64, dt: f64) -> Self {
-        Asked {
-            t,
-            end: f64::INFINITY,
-            most: dt,
-            number: 1.0,
-        }
+        Asked { t, end: f64::INFINITY, most: dt, number: 1.0 }
     }
 }
 
@@ -112,10 +107,7 @@ impl Rules {
         };
         let uniforms = algorithm.uniforms.iter();
         // Numbers of a card are finite.
-        let finite = |share: Share| Share {
-            rate: share.rate.min(f64::MAX),
-            ..share
-        };
+        let finite = |share: Share| Share { rate: share.rate.min(f64::MAX), ..share };
         let shares: Vec<Share> = shares.into_iter().map(finite).collect();
         let (length, end) = length(&shares, place::COUNT + given.len());
         Rules {
@@ -141,12 +133,7 @@ impl Rules {
 
     /// Returns the numbers, with the length still zero; missing speeds are zero and limit nothing.
     pub(crate) fn numbers(&self, asked: Asked, speeds: &[f64]) -> Vec<f64> {
-        let Asked {
-            t,
-            end,
-            most,
-            number,
-        } = asked;
+        let Asked { t, end, most, number } = asked;
         let mut numbers = vec![t, 0.0, end, most, number];
         numbers.extend(&self.given);
         numbers.extend(speeds);
@@ -213,9 +200,8 @@ fn length(shares: &[Share], first: usize) -> (Expr<usize>, Expr<usize>) {
     let mut rates = b.lit(0.0);
     let mut begin = 0;
     for along in shares.chunk_by(|a, b| a.of == b.of) {
-        let parts: Vec<Ref> = (begin..begin + along.len())
-            .map(|i| part(&mut b, &shares[i], i, first))
-            .collect();
+        let parts: Vec<Ref> =
+            (begin..begin + along.len()).map(|i| part(&mut b, &shares[i], i, first)).collect();
         begin += along.len();
         if along.iter().all(|share| share.axes == Axes::Sum) {
             rates = parts.iter().fold(rates, |sum, p| b.op(Op::Add, &[sum, *p]));
@@ -279,24 +265,12 @@ pub(crate) mod tests {
         scheme s for Damped { space: central<order = 2>; time: rk3_williamson; }";
         let system = SystemDef::from_text("damped.pde", text).unwrap();
         let shares = vec![of(0, 2, DIFFUSIVE), of(1, 1, ADVECTIVE)];
-        Rules::new(
-            system.algorithm(),
-            &[0.5, 3.0],
-            [0.1, 0.2, 1.0],
-            (Precision::F64, shares),
-        )
+        Rules::new(system.algorithm(), &[0.5, 3.0], [0.1, 0.2, 1.0], (Precision::F64, shares))
     }
 
     /// Returns the share of the speed at an index.
     fn of(at: usize, power: u32, rate: f64) -> Share {
-        Share {
-            of: at,
-            axis: None,
-            power,
-            rate,
-            over: None,
-            axes: Axes::Sum,
-        }
+        Share { of: at, axis: None, power, rate, over: None, axes: Axes::Sum }
     }
 
     const DIFFUSIVE: f64 = 400.0;
@@ -304,12 +278,7 @@ pub(crate) mod tests {
 
     fn asked(end: f64, most: f64) -> Asked {
         let (t, number) = (1.0, 0.5);
-        Asked {
-            t,
-            end,
-            most,
-            number,
-        }
+        Asked { t, end, most, number }
     }
 
     #[test]
@@ -325,22 +294,14 @@ pub(crate) mod tests {
         let end = 1.0 + limit * (1.0 + 1e-10);
         assert_eq!(rules.step(asked(end, never), &[2.0, 3.0]).end, end);
         assert_eq!(rules.step(asked(never, never), &[0.0, 0.0]).dt, never);
-        assert!(
-            rules
-                .step(asked(never, never), &[f64::NAN, 0.0])
-                .dt
-                .is_nan()
-        );
+        assert!(rules.step(asked(never, never), &[f64::NAN, 0.0]).dt.is_nan());
     }
 
     #[test]
     fn a_step_that_is_cut_ends_at_the_end_whatever_its_sum_rounds_to() {
         let half = f64::EPSILON / 2.0;
         let (t, end) = (half, 1.0 + f64::EPSILON);
-        let asked = Asked {
-            t,
-            ..asked(end, f64::INFINITY)
-        };
+        let asked = Asked { t, ..asked(end, f64::INFINITY) };
         let cut = rules().step(asked, &[0.0, 0.0]);
         assert_eq!(cut.end, end);
         assert!(t + cut.dt != end, "a sum that rounds");
@@ -358,20 +319,14 @@ pub(crate) mod tests {
     fn a_speed_may_be_limited_by_what_damps_it() {
         let system = "pub system Heat in 1d { field q: scalar; ddt(q) = lap(q); }";
         let system = SystemDef::from_text("heat.pde", system).unwrap();
-        let damped = Share {
-            over: Some(1),
-            ..of(0, 1, 0.5)
-        };
+        let damped = Share { over: Some(1), ..of(0, 1, 0.5) };
         let shares = vec![damped, of(1, 2, 2.0)];
         let rules = Rules::new(system.algorithm(), &[], [1.0; 3], (Precision::F64, shares));
         let dt = |speeds: [f64; 2]| rules.step(asked(f64::INFINITY, f64::INFINITY), &speeds).dt;
         assert_eq!(dt([3.0, 0.25]), 0.5 / (9.0 * 0.5 / 0.25 + 0.25 * 2.0));
         assert_eq!(dt([0.0, 0.0]), f64::INFINITY);
         assert_eq!(dt([3.0, 0.0]), 0.0);
-        assert_eq!(
-            (rules.strictest(&[3.0, 0.25]), rules.strictest(&[0.1, 0.25])),
-            (0, 1)
-        );
+        assert_eq!((rules.strictest(&[3.0, 0.25]), rules.strictest(&[0.1, 0.25])), (0, 1));
     }
 
     /// Waves of speeds 3 and 1 along x and y that take 10 and 20 each, beside diffusion: 30 + 20 + 8, or the greater of both.
@@ -380,11 +335,7 @@ pub(crate) mod tests {
         let system = "pub system Heat in 2d { field q: scalar; ddt(q) = lap(q); }";
         let system = SystemDef::from_text("heat.pde", system).unwrap();
         for (axes, rates) in [(Axes::Sum, 58.0), (Axes::Max, 38.0)] {
-            let along = |axis, rate| Share {
-                axis: Some(axis),
-                axes,
-                ..of(0, 1, rate)
-            };
+            let along = |axis, rate| Share { axis: Some(axis), axes, ..of(0, 1, rate) };
             let shares = vec![along(0, 10.0), along(1, 20.0), of(1, 2, 4.0)];
             let rules = Rules::new(system.algorithm(), &[], [1.0; 3], (Precision::F64, shares));
             let speeds = [3.0, 1.0, 2.0];

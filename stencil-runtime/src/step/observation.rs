@@ -20,9 +20,7 @@ pub(crate) fn groups(observation: &Observation) -> [Vec<(usize, Reduction)>; 2] 
     [false, true].map(|speeds| {
         let chosen = quantities.clone();
         let chosen = chosen.filter(|(_, quantity)| quantity.speed.is_some() == speeds);
-        chosen
-            .map(|(i, quantity)| (i, quantity.reduction))
-            .collect()
+        chosen.map(|(i, quantity)| (i, quantity.reduction)).collect()
     })
 }
 

@@ -218,9 +218,6 @@ mod tests {
         assert_eq!(opened.algorithm(), closed.algorithm());
         assert_eq!(scheme(&opened, Mixed::Composed), composed);
         let by = open.by("mixed composed".parse().unwrap()).unwrap();
-        assert_eq!(
-            by.algorithm(),
-            open.with_mixed(Mixed::Composed).unwrap().algorithm()
-        );
+        assert_eq!(by.algorithm(), open.with_mixed(Mixed::Composed).unwrap().algorithm());
     }
 }

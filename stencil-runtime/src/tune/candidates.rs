@@ -61,10 +61,7 @@ impl Tuner<'_> {
         let mut order: Vec<usize> = (begin..begin + trials.len()).collect();
         self.trials.extend(trials);
         self.sort(&mut order);
-        (self.progress)(Progress::Ranked {
-            legal: order.len(),
-            all,
-        });
+        (self.progress)(Progress::Ranked { legal: order.len(), all });
         order
     }
 
@@ -204,9 +201,8 @@ impl Tuner<'_> {
                 None => ways.push(vec![*at]),
             }
         }
-        let mut left: Vec<usize> = (0..self.forms.len())
-            .map(|form| self.share(form, APART))
-            .collect();
+        let mut left: Vec<usize> =
+            (0..self.forms.len()).map(|form| self.share(form, APART)).collect();
         ways.retain(|of| {
             let left = &mut left[self.trials[of[0]].form];
             let stays = *left > 0;
@@ -290,10 +286,7 @@ impl Tuner<'_> {
         let around = |at: &usize| {
             let Trial { form, schedule, .. } = &self.trials[*at];
             let around = search::neighbours(self.algorithm(*form), schedule).into_iter();
-            around.map(|schedule| Candidate {
-                form: *form,
-                schedule,
-            })
+            around.map(|schedule| Candidate { form: *form, schedule })
         };
         of.iter().flat_map(around).collect()
     }
@@ -343,10 +336,7 @@ fn is_usual(schedule: &Schedule) -> bool {
 
 /// Returns a schedule's placements and cuts, without its blockings.
 fn way(schedule: &Schedule) -> Schedule {
-    Schedule {
-        kernels: Vec::new(),
-        ..schedule.clone()
-    }
+    Schedule { kernels: Vec::new(), ..schedule.clone() }
 }
 
 /// The kind of a candidate: its formulation, the blocking of its kernels, and the functions that it places.
@@ -354,15 +344,8 @@ type Kind = (usize, (String, Vec<String>));
 
 /// Returns the kind of a schedule: the blocking of its kernels, and the functions that it places.
 fn kind(schedule: &Schedule) -> (String, Vec<String>) {
-    let strategies: Vec<&str> = schedule
-        .kernels
-        .iter()
-        .map(|k| k.strategy.as_str())
-        .collect();
-    (
-        strategies.join(" "),
-        schedule.placements.keys().cloned().collect(),
-    )
+    let strategies: Vec<&str> = schedule.kernels.iter().map(|k| k.strategy.as_str()).collect();
+    (strategies.join(" "), schedule.placements.keys().cloned().collect())
 }
 
 /// Draws legal schedules of a card, as many of each blocking, each once, until the time is up.
@@ -375,11 +358,7 @@ fn draw(
     let of_card = |s: &&&strategies::Strategy| {
         s.kind == LaunchKind::Blocks && s.least_dimension <= algorithm.dimension
     };
-    let names: Vec<&str> = strategies::ALL
-        .iter()
-        .filter(of_card)
-        .map(|s| s.name)
-        .collect();
+    let names: Vec<&str> = strategies::ALL.iter().filter(of_card).map(|s| s.name).collect();
     let each = count.div_ceil(names.len().max(1));
     let space = Space::new(algorithm, value_bytes);
     let mut seeds = Draws::new(seed);

@@ -63,14 +63,7 @@ pub struct Options {
 impl Options {
     /// Returns the usual settings on a mesh of so many cells.
     pub fn on(cells: [usize; 3]) -> Self {
-        Options {
-            cells,
-            budget: Duration::from_secs(45),
-            first: 24,
-            rounds: 4,
-            card: 0,
-            on: None,
-        }
+        Options { cells, budget: Duration::from_secs(45), first: 24, rounds: 4, card: 0, on: None }
     }
 
     /// Returns the key of a plan for a system: its card and its problem.
@@ -97,10 +90,7 @@ impl Options {
 
     fn find_card(&self) -> Result<Card, Error> {
         let cards = Card::all().map_err(Error::Cuda)?;
-        let none = CudaError::Ordinal {
-            ordinal: self.card,
-            count: cards.len(),
-        };
+        let none = CudaError::Ordinal { ordinal: self.card, count: cards.len() };
         let card = cards.into_iter().nth(self.card);
         card.ok_or(Error::Cuda(none))
     }

@@ -49,12 +49,7 @@ impl<'a, T: Number> Modelled<'a, T> {
         options: &'a Options,
         model: &'static Model,
     ) -> Self {
-        Modelled {
-            subject,
-            options,
-            model,
-            begun: Instant::now(),
-        }
+        Modelled { subject, options, model, begun: Instant::now() }
     }
 }
 
@@ -182,9 +177,7 @@ impl Tuner<'_> {
     fn compile(&mut self, open: &[usize]) {
         let (cells, rates) = (self.options.cells, self.track.rates());
         let (track, trials) = (&*self.track, &self.trials);
-        let compiled = open
-            .par_iter()
-            .map(|at| track.compiled(&trials[*at].candidate()));
+        let compiled = open.par_iter().map(|at| track.compiled(&trials[*at].candidate()));
         let compiled: Vec<Result<_, Error>> = compiled.collect();
         for (at, compiled) in open.iter().zip(compiled) {
             let trial = &mut self.trials[*at];

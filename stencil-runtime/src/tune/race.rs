@@ -96,9 +96,7 @@ impl Tuner<'_> {
                 true
             }
             Err(error) => {
-                trial.fate = Fate::Failed {
-                    reason: first_line(&error),
-                };
+                trial.fate = Fate::Failed { reason: first_line(&error) };
                 self.track.leave(at);
                 false
             }
@@ -149,10 +147,7 @@ impl Tuner<'_> {
                 self.track.leave(at);
             }
             let best = self.rate(best);
-            (self.progress)(Progress::Racing {
-                left: field.len(),
-                best,
-            });
+            (self.progress)(Progress::Racing { left: field.len(), best });
             if is_over {
                 return field;
             }

@@ -39,15 +39,11 @@ impl Tuned {
     /// Compares predictions, with the registers that the compiler reports, with the times of all
     /// schedules that were timed.
     pub fn model_error(&self) -> ModelError {
-        let timed = self
-            .trials
-            .iter()
-            .filter(|trial| trial.seconds().is_finite());
+        let timed = self.trials.iter().filter(|trial| trial.seconds().is_finite());
         let pairs: Vec<(f64, f64)> = timed.clone().map(|t| (t.predicted, t.seconds())).collect();
         let clean = timed.filter(|trial| trial.spilled() == 0);
-        let mut errors: Vec<f64> = clean
-            .map(|trial| (trial.predicted / trial.seconds() - 1.0).abs())
-            .collect();
+        let mut errors: Vec<f64> =
+            clean.map(|trial| (trial.predicted / trial.seconds() - 1.0).abs()).collect();
         errors.sort_by(f64::total_cmp);
         ModelError {
             measured: pairs.len(),

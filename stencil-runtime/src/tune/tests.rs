@@ -49,10 +49,7 @@ fn run(system: &SystemDef) -> Builder<f32> {
     let [x, y, z] = CELLS;
     let is_flat = system.model().dimension == 2;
     let cells = [x, y, if is_flat { 1 } else { z }];
-    Simulation::builder(system)
-        .cells(cells)
-        .dt(1e-6)
-        .unchecked_step(true)
+    Simulation::builder(system).cells(cells).dt(1e-6).unchecked_step(true)
 }
 
 fn seconds(predicted: &Predicted, candidate: &Candidate) -> f64 {
@@ -61,19 +58,13 @@ fn seconds(predicted: &Predicted, candidate: &Candidate) -> f64 {
 
 /// A system in its usual formulation.
 fn alone(system: SystemDef) -> [Form; 1] {
-    [Form {
-        system,
-        chosen: None,
-    }]
+    [Form { system, chosen: None }]
 }
 
 fn found(behaves: Behaves, is_wrong: fn(&Schedule) -> bool) -> Result<Tuned, Error> {
     let forms = alone(heat());
     let mut machine = Machine::of(&forms, behaves, is_wrong);
-    let options = Options {
-        first: 12,
-        ..Options::on(CELLS)
-    };
+    let options = Options { first: 12, ..Options::on(CELLS) };
     let mut heard = Vec::new();
     let mut progress = |progress| heard.push(progress);
     let tuned = Tuner::new(&forms, &options, &mut machine, &mut progress).search();
@@ -106,12 +97,7 @@ fn peaked(schedule: &Schedule, model: f64) -> Result<f64, CudaError> {
 fn a_search_goes_on_from_what_is_fast() {
     let tuned = found(peaked, |_| false).unwrap();
     let plan = tuned.plan.clone().unwrap();
-    assert_eq!(
-        param(&plan.schedule, "loader"),
-        Some(1),
-        "{}",
-        print(&plan.schedule)
-    );
+    assert_eq!(param(&plan.schedule, "loader"), Some(1), "{}", print(&plan.schedule));
     let best = tuned.trials.iter().find(|t| t.fate == Fate::Best).unwrap();
     let others = tuned.trials.iter().map(Trial::seconds);
     assert!(others.into_iter().all(|seconds| best.seconds() <= seconds));
@@ -134,10 +120,7 @@ fn what_is_fast_and_wrong_does_not_win() {
     assert!(tuned.trials.iter().any(|t| wrong(&t)));
     // No schedule has the right bits.
     let error = found(peaked, |_| true).unwrap_err().to_string();
-    assert!(
-        error.contains("5 values are not the processor's"),
-        "{error}"
-    );
+    assert!(error.contains("5 values are not the processor's"), "{error}");
 }
 
 #[test]
@@ -156,16 +139,10 @@ fn what_does_not_run_leaves_and_is_told() {
         _ => None,
     });
     assert!(failed.clone().count() > 0);
-    assert!(
-        failed
-            .into_iter()
-            .all(|reason| reason.contains("cuTensorMapEncodeTiled"))
-    );
+    assert!(failed.into_iter().all(|reason| reason.contains("cuTensorMapEncodeTiled")));
     let error = found(|_, _| Err(CudaError::NoMaps), |_| false).unwrap_err();
     assert!(
-        error
-            .to_string()
-            .contains("no schedule of Heat was found: the NVIDIA driver"),
+        error.to_string().contains("no schedule of Heat was found: the NVIDIA driver"),
         "{error}"
     );
 }
@@ -175,10 +152,7 @@ fn what_cannot_be_compiled_in_time_is_left_out_and_the_best_predicted_are_not() 
     let forms = alone(heat());
     let mut machine = Machine::of(&forms, |_, model| Ok(model), |_| false);
     machine.compiles = Duration::from_secs(10);
-    let options = Options {
-        budget: Duration::from_secs(120),
-        ..Options::on(CELLS)
-    };
+    let options = Options { budget: Duration::from_secs(120), ..Options::on(CELLS) };
     let mut progress = |_| ();
     let tuner = Tuner::new(&forms, &options, &mut machine, &mut progress);
     let tuned = tuner.search().unwrap();
@@ -199,10 +173,7 @@ fn a_race_ends_with_the_budget() {
     // It takes 20 ms to time each once, and a sixth of the budget is kept for the last race.
     for (milliseconds, most) in [(1, 2), (150, 7), (700, 24)] {
         let mut machine = Machine::of(&forms, |_, model| Ok(model), |_| false);
-        let options = Options {
-            budget: Duration::from_millis(milliseconds),
-            ..Options::on(CELLS)
-        };
+        let options = Options { budget: Duration::from_millis(milliseconds), ..Options::on(CELLS) };
         let mut progress = |_| ();
         let tuner = Tuner::new(&forms, &options, &mut machine, &mut progress);
         let tuned = tuner.search().unwrap();
@@ -277,11 +248,7 @@ fn formulations(system: &SystemDef) -> Vec<Form> {
     let of = fingerprint(system.algorithm());
     let all = system.formulations().unwrap().into_iter();
     let chosen = |formulation| Some(Chosen { formulation, of });
-    all.map(|(formulation, system)| Form {
-        system,
-        chosen: chosen(formulation),
-    })
-    .collect()
+    all.map(|(formulation, system)| Form { system, chosen: chosen(formulation) }).collect()
 }
 
 #[test]
@@ -294,9 +261,7 @@ fn beside_others_the_usual_formulation_is_looked_at_as_when_alone() {
         let mut tuner = Tuner::new(forms, &options, &mut machine, &mut progress);
         tuner.beginning(options.budget);
         let usual = tuner.trials.iter().filter(|trial| trial.form == 0);
-        usual
-            .map(|trial| trial.schedule.clone())
-            .collect::<BTreeSet<_>>()
+        usual.map(|trial| trial.schedule.clone()).collect::<BTreeSet<_>>()
     });
     let [alone, beside] = &mut schedules;
     assert!(alone.len() > 100);
@@ -309,10 +274,7 @@ fn beside_others_the_usual_formulation_is_looked_at_as_when_alone() {
 fn formulations_race_and_the_plan_says_which_one_won() {
     let forms = formulations(&open());
     assert_eq!(forms.len(), 3);
-    let options = Options {
-        first: 12,
-        ..Options::on(CELLS)
-    };
+    let options = Options { first: 12, ..Options::on(CELLS) };
     let mut progress = |_| ();
     let mut search = |wrong: fn(&Schedule) -> bool| {
         let mut machine = Machine::of(&forms, |_, model| Ok(model), wrong);
@@ -338,24 +300,15 @@ fn formulations_race_and_the_plan_says_which_one_won() {
 #[test]
 fn without_a_card_the_model_chooses_the_formulation() {
     let forms = formulations(&open());
-    let subject = Subject::<f32> {
-        forms: &forms,
-        run: &|system, _| run(system),
-        fill: &|_| Ok(()),
-    };
-    let options = Options {
-        on: Some(&MODELS[0]),
-        ..Options::on(CELLS)
-    };
+    let subject =
+        Subject::<f32> { forms: &forms, run: &|system, _| run(system), fill: &|_| Ok(()) };
+    let options = Options { on: Some(&MODELS[0]), ..Options::on(CELLS) };
     let tuned = tune(subject, &options, &mut |_| ()).unwrap();
     let plan = tuned.plan.as_ref().unwrap();
     let best = tuned.trials.iter().find(|t| t.fate == Fate::Best).unwrap();
     assert_eq!(plan.key.card, "H200 by the model");
     assert_eq!(plan.chosen, forms[best.form].chosen);
-    assert_eq!(
-        plan.key.problem,
-        fingerprint(forms[best.form].system.algorithm())
-    );
+    assert_eq!(plan.key.problem, fingerprint(forms[best.form].system.algorithm()));
     assert!(tuned.trials.iter().all(|t| t.seconds().is_infinite()));
     // It is the fastest of all, whose rate the plan has.
     let predicted = tuned.trials.iter().map(|t| t.predicted);

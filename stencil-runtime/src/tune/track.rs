@@ -151,9 +151,7 @@ impl<'a, T: Number> OnCard<'a, T> {
     fn run(&self, cells: [usize; 3], candidate: &Candidate) -> Builder<T> {
         let run = self.subject.run_of(candidate.form, cells);
         let run = run.schedule(candidate.schedule.clone());
-        run.engine(Engine::Cuda)
-            .card(self.options.card)
-            .kernels(self.cache.clone())
+        run.engine(Engine::Cuda).card(self.options.card).kernels(self.cache.clone())
     }
 
     fn runner(&self, candidate: &Candidate) -> Result<Runner<T>, Error> {
@@ -184,9 +182,7 @@ impl<T: Number> Track for OnCard<'_, T> {
 
     fn predicted(&self, candidate: &Candidate) -> Option<Predicted> {
         let device = self.card.device();
-        let predicted = self
-            .subject
-            .predicted(candidate, self.options.cells, device)?;
+        let predicted = self.subject.predicted(candidate, self.options.cells, device)?;
         let fits = |cost: &cost::KernelCost| {
             let has_boxes = cost.work.boxes == 0 || self.card.capability >= BOXES;
             has_boxes && cost.shared_bytes <= self.card.shared_bytes
@@ -319,11 +315,7 @@ struct Work {
 impl Work {
     /// Collects the kernels. Schedules without texts fail when they are built, with the reason.
     fn new(texts: impl Iterator<Item = Option<Ahead>>) -> Self {
-        let mut work = Work {
-            pieces: VecDeque::new(),
-            left: Vec::new(),
-            ready: BTreeSet::new(),
-        };
+        let mut work = Work { pieces: VecDeque::new(), left: Vec::new(), ready: BTreeSet::new() };
         let mut known: BTreeMap<String, usize> = BTreeMap::new();
         for (number, text) in texts.enumerate() {
             let pieces = text.map(Ahead::pieces);
@@ -386,9 +378,8 @@ mod tests {
             let run = Simulation::<f64>::builder(&heat).cells([64, 64, 1]);
             Some(run.dt(1e-6).schedule(schedule).ahead("sm_90").unwrap())
         };
-        let each: Vec<usize> = ["direct", "march"]
-            .map(|s| text(s).unwrap().pieces().count())
-            .into();
+        let each: Vec<usize> =
+            ["direct", "march"].map(|s| text(s).unwrap().pieces().count()).into();
         let texts = [text("direct"), None, text("march")];
         let mut work = Work::new(texts.into_iter());
         assert_eq!(work.ready, [1].into());

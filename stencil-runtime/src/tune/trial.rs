@@ -99,10 +99,7 @@ impl Trial {
 
     /// Returns the schedule, and the number of its problem.
     pub(super) fn candidate(&self) -> Candidate {
-        Candidate {
-            form: self.form,
-            schedule: self.schedule.clone(),
-        }
+        Candidate { form: self.form, schedule: self.schedule.clone() }
     }
 
     /// Predicts its times, from the known resources of the kernels.

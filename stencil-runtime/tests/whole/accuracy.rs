@@ -35,11 +35,7 @@ fn values_and_slopes_are_of_second_order() {
     let slope = |x: f64, t: f64| (-PI * PI * t).exp() * PI * (PI * (x + 0.3)).cos() + 1.0;
     let value = move |x, _: f64, _: f64, t| exact(x, t);
     let pairs: [(&str, Boundary, Boundary); 3] = [
-        (
-            "dirichlet",
-            Boundary::dirichlet_with(value),
-            Boundary::dirichlet_with(value),
-        ),
+        ("dirichlet", Boundary::dirichlet_with(value), Boundary::dirichlet_with(value)),
         (
             "neumann",
             Boundary::neumann_with(move |x, _, _, t| -slope(x, t)),
@@ -56,10 +52,7 @@ fn values_and_slopes_are_of_second_order() {
     for (name, lo, hi) in pairs {
         let errors = [20, 40].map(|n| heat_error(n, lo.clone(), hi.clone(), exact));
         let order = (errors[0] / errors[1]).log2();
-        assert!(
-            (1.9..2.2).contains(&order),
-            "{name}: order {order} from {errors:?}"
-        );
+        assert!((1.9..2.2).contains(&order), "{name}: order {order} from {errors:?}");
     }
 }
 
@@ -101,9 +94,7 @@ fn extrapolation_is_exact_for_linear_functions() {
         .dt(1e-3)
         .build()
         .unwrap();
-    simulation
-        .set("q", |x, y, _| 1.0 + 2.0 * x - 3.0 * y)
-        .unwrap();
+    simulation.set("q", |x, y, _| 1.0 + 2.0 * x - 3.0 * y).unwrap();
     let before = simulation.to_f64("q").unwrap();
     simulation.run(20, |_, _| ()).unwrap();
     for (was, is) in before.iter().zip(simulation.field("q").unwrap()) {

@@ -88,16 +88,11 @@ impl Case {
             .dt(DT)
             .unchecked_step(true);
         let settings = self.settings.iter();
-        settings.fold(builder, |builder, (face, kind)| {
-            builder.boundary(*face, boundary(*kind))
-        })
+        settings.fold(builder, |builder, (face, kind)| builder.boundary(*face, boundary(*kind)))
     }
 
     fn run<T: Number>(&self, system: &SystemDef, way: Way) -> Vec<Vec<u64>> {
-        let mut builder = self
-            .builder::<T>(system)
-            .engine(way.engine)
-            .threads(way.threads);
+        let mut builder = self.builder::<T>(system).engine(way.engine).threads(way.threads);
         if let Some(name) = way.preset {
             let mut schedule = system.preset(name, T::PRECISION).unwrap();
             recompute(&mut schedule);
@@ -110,16 +105,9 @@ impl Case {
             let values = Array3::from_shape_vec((nz, ny, nx), initial::<T>(self.cells, i)).unwrap();
             simulation.set_array(name, values.view()).unwrap();
         }
-        simulation
-            .run(STEPS as u64, |_, _| ())
-            .unwrap_or_else(|e| panic!("{e}"));
+        simulation.run(STEPS as u64, |_, _| ()).unwrap_or_else(|e| panic!("{e}"));
         let bits = |name: &String| {
-            simulation
-                .field(name)
-                .unwrap()
-                .iter()
-                .map(|v| v.canonical_bits())
-                .collect()
+            simulation.field(name).unwrap().iter().map(|v| v.canonical_bits()).collect()
         };
         names.iter().map(bits).collect()
     }
@@ -131,9 +119,7 @@ impl Case {
             kinds: self.kinds(system),
             orders: orders(system),
         };
-        let fields: Vec<Vec<T>> = (0..domain.kinds.len())
-            .map(|i| initial(self.cells, i))
-            .collect();
+        let fields: Vec<Vec<T>> = (0..domain.kinds.len()).map(|i| initial(self.cells, i)).collect();
         let mut reference = Reference::new(system.algorithm(), &domain, &fields);
         let mut t = 0.0;
         for _ in 0..STEPS {
@@ -177,11 +163,7 @@ fn ways(system: &SystemDef) -> Vec<Way> {
     if system.is_compiled() {
         ways.push((Engine::Compiled, 2, None));
     }
-    let way = |(engine, threads, preset)| Way {
-        engine,
-        threads,
-        preset,
-    };
+    let way = |(engine, threads, preset)| Way { engine, threads, preset };
     ways.into_iter().map(way).collect()
 }
 
@@ -205,23 +187,14 @@ fn agrees<T: Number>(system: &SystemDef, case: &Case) {
 
 /// Returns every kind at each face, next to every other kind at the face that follows.
 fn cases(cells: [usize; 3], dimension: usize) -> Vec<Case> {
-    let kinds = [
-        Kind::Even,
-        Kind::Outflow,
-        Kind::Dirichlet(0.3),
-        Kind::Extrapolate,
-        Kind::Neumann(-0.7),
-    ];
+    let kinds =
+        [Kind::Even, Kind::Outflow, Kind::Dirichlet(0.3), Kind::Extrapolate, Kind::Neumann(-0.7)];
     let faces = &Face::ALL[..2 * dimension];
     let case = |shift: usize| {
         let kind = |i: usize| kinds[(i * (1 + shift / 5) + shift) % 5];
         Case {
             cells,
-            settings: faces
-                .iter()
-                .enumerate()
-                .map(|(i, face)| (*face, kind(i)))
-                .collect(),
+            settings: faces.iter().enumerate().map(|(i, face)| (*face, kind(i))).collect(),
         }
     };
     let mut cases: Vec<Case> = (0..10).map(case).collect();
@@ -340,12 +313,7 @@ fn functions_can_be_what_is_built_in() {
         }
         simulation.run(STEPS as u64, |_, _| ()).unwrap();
         let bits = |name: &str| -> Vec<u64> {
-            simulation
-                .field(name)
-                .unwrap()
-                .iter()
-                .map(|v| v.canonical_bits())
-                .collect()
+            simulation.field(name).unwrap().iter().map(|v| v.canonical_bits()).collect()
         };
         ["u_x", "u_y", "u_z", "q"].map(bits).to_vec()
     };
@@ -398,13 +366,7 @@ fn periodic_axes_may_be_shorter_than_halos() {
          scheme s for Heat { space: central<order = 6>; mixed: bidiagonal; time: euler; }",
     );
     for cells in [[2, 1, 1], [1, 5, 1], [5, 2, 1]] {
-        agrees::<f64>(
-            &system,
-            &Case {
-                cells,
-                settings: Vec::new(),
-            },
-        );
+        agrees::<f64>(&system, &Case { cells, settings: Vec::new() });
     }
 }
 
@@ -425,9 +387,7 @@ fn a_law_flows_in_a_channel_of_two_cells() {
         .cfl(0.4)
         .build()
         .unwrap();
-    channel
-        .set("p", |x, _, _| (std::f64::consts::TAU * x).sin())
-        .unwrap();
+    channel.set("p", |x, _, _| (std::f64::consts::TAU * x).sin()).unwrap();
     (0..5).for_each(|_| channel.step().unwrap());
     let [p, across] = ["p", "u_y"].map(|name| channel.to_f64(name).unwrap());
     assert!(p.iter().all(|p| p.abs() <= 1.0));

@@ -138,10 +138,7 @@ fn a_step_that_cannot_be_checked_is_told_of() {
     };
     let mut unknown = new(0.0);
     let why = unknown.check_length().unwrap().unwrap();
-    assert!(
-        why.contains("not checked") && why.contains("stopped"),
-        "{why}"
-    );
+    assert!(why.contains("not checked") && why.contains("stopped"), "{why}");
     refused(new(1.0).check_length().unwrap_err());
     let set = unknown.set("q", |x, _, _| if x < 0.5 { 0.0 } else { 1e-9 });
     set.unwrap();

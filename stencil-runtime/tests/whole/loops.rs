@@ -34,9 +34,7 @@ fn a(x: f64) -> f64 {
 fn roots_have_the_bits_of_stopping<T: Number>() {
     let system = text(ROOTS);
     for engine in [Engine::Cpu, Engine::Rows] {
-        let builder = Simulation::<T>::builder(&system)
-            .cells([CELLS, 1, 1])
-            .dt(1.0);
+        let builder = Simulation::<T>::builder(&system).cells([CELLS, 1, 1]).dt(1.0);
         let mut simulation = builder.engine(engine).build().unwrap();
         simulation.set("a", |x, _, _| a(x)).unwrap();
         simulation.step().unwrap();
@@ -101,9 +99,7 @@ fn a_tolerance_below_all_digits_is_told_before_and_after() {
     let steps = ROOTS.replace("abs(x^2 - a) <= tolerance*a", "abs(x - a/x) <= tolerance*x");
     let system = text(&steps);
     let build = |tolerance: f64| {
-        let builder = Simulation::<f32>::builder(&system)
-            .cells([CELLS, 1, 1])
-            .dt(1.0);
+        let builder = Simulation::<f32>::builder(&system).cells([CELLS, 1, 1]).dt(1.0);
         builder.param("tolerance", tolerance).build().unwrap()
     };
     assert_eq!(build(1e-6).remarks(), [""; 0]);
@@ -119,9 +115,7 @@ fn a_tolerance_below_all_digits_is_told_before_and_after() {
 fn a_loop_that_does_not_end_stops_the_run_and_is_named() {
     let system = text(ROOTS);
     for (tolerance, ends) in [(1e-5, true), (1e-30, false)] {
-        let builder = Simulation::<f64>::builder(&system)
-            .cells([CELLS, 1, 1])
-            .dt(1.0);
+        let builder = Simulation::<f64>::builder(&system).cells([CELLS, 1, 1]).dt(1.0);
         let mut simulation = builder.param("tolerance", tolerance).build().unwrap();
         // The root of four is exact, so that loop ends in any case.
         let set = simulation.set("a", |x, _, _| if x < 0.25 { 4.0 } else { a(x) });

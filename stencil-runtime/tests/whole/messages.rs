@@ -16,10 +16,7 @@ pde! {
 }
 
 fn builder() -> stencil_runtime::Builder<f64> {
-    Simulation::builder(&Heat)
-        .cells([8, 8, 1])
-        .param("kappa", 1.0)
-        .dt(1e-3)
+    Simulation::builder(&Heat).cells([8, 8, 1]).param("kappa", 1.0).dt(1e-3)
 }
 
 fn message<T>(result: Result<T, Error>) -> String {
@@ -29,38 +26,20 @@ fn message<T>(result: Result<T, Error>) -> String {
 #[test]
 fn settings_that_do_not_fit() {
     let cases: Vec<(stencil_runtime::Builder<f64>, &str)> = vec![
-        (
-            builder().param("kapa", 1.0),
-            "Heat has no parameter `kapa`; did you mean `kappa`?",
-        ),
+        (builder().param("kapa", 1.0), "Heat has no parameter `kapa`; did you mean `kappa`?"),
         (
             builder().param("kappa", -1.0),
             "the parameter `kappa` is -1; the declaration asks for kappa >= 0",
         ),
-        (
-            builder().param("kappa", f64::NAN),
-            "the parameter `kappa` is NaN",
-        ),
-        (
-            builder().dt(0.0),
-            "the time step is 0; give a positive number",
-        ),
+        (builder().param("kappa", f64::NAN), "the parameter `kappa` is NaN"),
+        (builder().dt(0.0), "the time step is 0; give a positive number"),
         (
             builder().cells([8, 8, 8]),
             "Heat is 2-dimensional and cannot have [8, 8, 8] cells; give 1 along",
         ),
-        (
-            builder().cells([0, 8, 1]),
-            "give from 1 to 1073741824 cells",
-        ),
-        (
-            builder().extent([1.0, -1.0, 1.0]),
-            "the extent along y is -1; give a positive length",
-        ),
-        (
-            builder().origin([f64::INFINITY, 0.0, 0.0]),
-            "the origin along x is inf",
-        ),
+        (builder().cells([0, 8, 1]), "give from 1 to 1073741824 cells"),
+        (builder().extent([1.0, -1.0, 1.0]), "the extent along y is -1; give a positive length"),
+        (builder().origin([f64::INFINITY, 0.0, 0.0]), "the origin along x is inf"),
         (
             builder().engine(Engine::Compiled),
             "Heat has no compiled program in this binary; use `Engine::Cpu`",
@@ -70,14 +49,9 @@ fn settings_that_do_not_fit() {
             Simulation::builder(&Heat).cells([8, 8, 1]).dt(1.0),
             "the parameter `kappa` is not set; it has no default; add `.param(\"kappa\", ..)`",
         ),
+        (Simulation::builder(&Heat).param("kappa", 1.0).dt(1.0), "the number of cells is not set"),
         (
-            Simulation::builder(&Heat).param("kappa", 1.0).dt(1.0),
-            "the number of cells is not set",
-        ),
-        (
-            Simulation::builder(&Heat)
-                .param("kappa", 1.0)
-                .cells([8, 8, 1]),
+            Simulation::builder(&Heat).param("kappa", 1.0).cells([8, 8, 1]),
             "the time step is not set; add `.dt(..)`",
         ),
     ];
@@ -119,21 +93,15 @@ fn boundaries_that_cannot_be_met() {
             "Flow has no field or component `u_z`; did you mean `u",
         ),
         (
-            flow()
-                .cells([2, 8, 1])
-                .boundary(Faces::All, Boundary::wall()),
+            flow().cells([2, 8, 1]).boundary(Faces::All, Boundary::wall()),
             "boundary of `u_x` at x.lo: it mirrors 3 cells for the equation of `u_",
         ),
         (
-            flow()
-                .cells([8, 1, 1])
-                .boundary(Axis::Y, Boundary::extrapolate()),
+            flow().cells([8, 1, 1]).boundary(Axis::Y, Boundary::extrapolate()),
             "boundary of `u_x` at y.lo: it extrapolates 2 cells for the equation of `u_",
         ),
         (
-            flow()
-                .cells([8, 1, 1])
-                .boundary(Axis::Y, Boundary::extrapolate()),
+            flow().cells([8, 1, 1]).boundary(Axis::Y, Boundary::extrapolate()),
             "there are 1 along y; give at least 2 cells along y, or another boundary",
         ),
         (
@@ -144,22 +112,13 @@ fn boundaries_that_cannot_be_met() {
             flow().boundary(Axis::X, Boundary::neumann(f64::NAN)),
             "the slope of `u_x` at x.lo is NaN; give a number",
         ),
-        (
-            flow().source("g", 1.0),
-            "Flow has no component of a source `g`; there are: f",
-        ),
-        (
-            flow().source("f", f64::INFINITY),
-            "the source `f` is inf; give a number",
-        ),
+        (flow().source("g", 1.0), "Flow has no component of a source `g`; there are: f"),
+        (flow().source("f", f64::INFINITY), "the source `f` is inf; give a number"),
         (
             flow().source("f", Source::array(ndarray::Array3::zeros((1, 8, 7)))),
             "`f` has (1, 8, 8) values [z, y, x], not (1, 8, 7)",
         ),
-        (
-            flow().cfl(-1.0),
-            "the cfl number is -1; give a positive number",
-        ),
+        (flow().cfl(-1.0), "the cfl number is -1; give a positive number"),
     ];
     for (builder, expected) in cases {
         let found = message(builder.build());
@@ -180,11 +139,7 @@ fn formulas_that_do_not_read() {
             "the ghost value of `u_x` at x.lo is no formula",
             "did you mean `rho`?",
         ),
-        (
-            flow().source("f", Source::text("x +")),
-            "the source `f` is no formula",
-            "P0",
-        ),
+        (flow().source("f", Source::text("x +")), "the source `f` is no formula", "P0"),
     ];
     for (builder, what, why) in cases {
         let found = message(builder.build());
@@ -192,13 +147,8 @@ fn formulas_that_do_not_read() {
     }
     let mut simulation = flow().build().unwrap();
     let found = message(simulation.set_text("rho", "exp(-x^2) * q0"));
-    assert!(
-        found.contains("the initial value of `rho` is no formula"),
-        "{found}"
-    );
-    simulation
-        .set_text("rho", "if x < 0.5 { 1 } else { 2 }")
-        .unwrap();
+    assert!(found.contains("the initial value of `rho` is no formula"), "{found}");
+    simulation.set_text("rho", "if x < 0.5 { 1 } else { 2 }").unwrap();
     assert_eq!(simulation.field("rho").unwrap().sum(), 1.5 * 64.0);
 }
 
@@ -261,16 +211,10 @@ fn memory_that_is_not_there() {
         scheme s for Box { space: central<order = 2>; mixed: bidiagonal; time: euler; }";
     let system = SystemDef::from_text("box.pde", text).unwrap();
     let cells = [1 << 20, 1 << 20, 1 << 20];
-    let text = message(
-        Simulation::<f64>::builder(&system)
-            .cells(cells)
-            .dt(1.0)
-            .build(),
-    );
-    for part in [
-        "a run of 1048576 x 1048576 x 1048576 cells needs",
-        "the largest mesh of this shape",
-    ] {
+    let text = message(Simulation::<f64>::builder(&system).cells(cells).dt(1.0).build());
+    for part in
+        ["a run of 1048576 x 1048576 x 1048576 cells needs", "the largest mesh of this shape"]
+    {
         assert!(text.contains(part), "{text}");
     }
 }
@@ -278,9 +222,7 @@ fn memory_that_is_not_there() {
 #[test]
 fn saved_files_read_back() {
     let mut simulation = builder().origin([0.5; 3]).build().unwrap();
-    simulation
-        .set("temperature", |x, y, _| x + 10.0 * y)
-        .unwrap();
+    simulation.set("temperature", |x, y, _| x + 10.0 * y).unwrap();
     let path = std::env::temp_dir().join(format!("stencil-messages-{}.npz", std::process::id()));
     simulation.save_npz(&path).unwrap();
     let mut file = stencil_runtime::io::Npz::open(&path).unwrap();

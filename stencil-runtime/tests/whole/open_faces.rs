@@ -17,10 +17,7 @@ fn error(text: &str, boundary: &Boundary, n: usize) -> f64 {
     let system = SystemDef::from_text("open", text).unwrap_or_else(|e| panic!("{e}"));
     let mut run = Simulation::<f64>::builder(&system)
         .cells([n, 1, 1])
-        .boundary(
-            Face::X_LO,
-            Boundary::dirichlet_with(|_, _, _, t| exact(0.0, t)),
-        )
+        .boundary(Face::X_LO, Boundary::dirichlet_with(|_, _, _, t| exact(0.0, t)))
         .boundary(Face::X_HI, boundary.clone())
         .source("f", Source::unsteady(|x, _, _, t| source(x, t)))
         .dt(0.2 / n as f64)
@@ -29,10 +26,8 @@ fn error(text: &str, boundary: &Boundary, n: usize) -> f64 {
     run.set("q", |x, _, _| exact(x, 0.0)).unwrap();
     run.run_until(0.5, |_, _| ()).unwrap();
     let q = run.to_f64("q").unwrap();
-    let errors = q
-        .iter()
-        .enumerate()
-        .map(|(i, q)| (q - exact((i as f64 + 0.5) / n as f64, 0.5)).abs());
+    let errors =
+        q.iter().enumerate().map(|(i, q)| (q - exact((i as f64 + 0.5) / n as f64, 0.5)).abs());
     errors.sum::<f64>() / n as f64
 }
 
@@ -62,10 +57,9 @@ fn waves_leave_with_the_order_of_the_ghost_values() {
         (fluxes("plm<limiter = van_leer>"), 2.0, 2.0),
         (fluxes("weno5"), 2.0, 2.0),
     ] {
-        for (boundary, order) in [
-            (Boundary::outflow(), outflow),
-            (Boundary::extrapolate(), extrapolate),
-        ] {
+        for (boundary, order) in
+            [(Boundary::outflow(), outflow), (Boundary::extrapolate(), extrapolate)]
+        {
             let errors = [64, 128].map(|n| error(&text, &boundary, n));
             let found = (errors[0] / errors[1]).log2();
             let row = format!("{boundary}, order {found:.2} of {order} from {errors:?}: {text}\n");

@@ -115,10 +115,7 @@ fn error(
             "f",
             stencil_runtime::Source::unsteady(move |x, _, _, t| exact.source(conductivity, x, t)),
         )
-        .source(
-            "k",
-            stencil_runtime::Source::steady(move |x, _, _| (exact.k)(x)[0]),
-        )
+        .source("k", stencil_runtime::Source::steady(move |x, _, _| (exact.k)(x)[0]))
         .source("r", stencil_runtime::Source::steady(|x, _, _| radius(x)))
         .dt(0.05 * h * h);
     for (faces, boundary) in boundaries {
@@ -146,11 +143,7 @@ fn kinds() -> Vec<Kind> {
         ("wall", EVEN, vec![(all, Boundary::wall())]),
         ("values", OPEN, vec![(all, value())]),
         ("slopes", OPEN, vec![(all, slope())]),
-        (
-            "value and slope",
-            OPEN,
-            vec![(Face::X_LO.into(), value()), (Face::X_HI.into(), slope())],
-        ),
+        ("value and slope", OPEN, vec![(Face::X_LO.into(), value()), (Face::X_HI.into(), slope())]),
     ]
 }
 
@@ -211,11 +204,7 @@ fn even_and_odd_cells_do_not_part() {
                 .build()
                 .unwrap();
             let sign = |x: f64| {
-                if ((16.0 * x) as usize).is_multiple_of(2) {
-                    1.0
-                } else {
-                    -1.0
-                }
+                if ((16.0 * x) as usize).is_multiple_of(2) { 1.0 } else { -1.0 }
             };
             bar.set("q", |x, _, _| sign(x)).unwrap();
             bar.run(100, |_, _| ()).unwrap();
@@ -241,22 +230,17 @@ fn what_a_source_conducts_stays_within_walls() {
     let given = bar("source k: scalar;");
     let evolved = bar("field k: scalar; ddt(k) = 0;");
     let builder = |system: &SystemDef| {
-        let builder = Simulation::<f64>::builder(system)
-            .cells([16, 1, 1])
-            .dt(1e-4);
+        let builder = Simulation::<f64>::builder(system).cells([16, 1, 1]).dt(1e-4);
         builder.boundary(Axis::X, Boundary::wall())
     };
-    let by_source = builder(&given).source(
-        "k",
-        stencil_runtime::Source::steady(move |x, _, _| conductivity(x)),
-    );
+    let by_source = builder(&given)
+        .source("k", stencil_runtime::Source::steady(move |x, _, _| conductivity(x)));
     let mut by_source = by_source.build().unwrap();
     let mut by_field = builder(&evolved).build().unwrap();
     by_field.set("k", |x, _, _| conductivity(x)).unwrap();
     let mut totals = Vec::new();
     for run in [&mut by_source, &mut by_field] {
-        run.set("q", |x, _, _| (-20.0 * (x - 0.2).powi(2)).exp())
-            .unwrap();
+        run.set("q", |x, _, _| (-20.0 * (x - 0.2).powi(2)).exp()).unwrap();
         totals.push(run.observe().unwrap()["total"]);
         run.run(100, |_, _| ()).unwrap();
         totals.push(run.observe().unwrap()["total"]);
@@ -289,16 +273,12 @@ fn sources_have_values_beyond_faces_where_their_formulas_have_none() {
         let mut bar = Simulation::<f64>::builder(&system)
             .cells([16, 1, 1])
             .boundary(Axis::X, boundary.clone())
-            .source(
-                "k",
-                stencil_runtime::Source::text("sqrt(x*(1 - x)) + 0*log(x + t)"),
-            )
+            .source("k", stencil_runtime::Source::text("sqrt(x*(1 - x)) + 0*log(x + t)"))
             .source("e_x", stencil_runtime::Source::text("sqrt(x*(1 - x))"))
             .dt(1e-4)
             .build()
             .unwrap();
         bar.set("q", |x, _, _| x).unwrap();
-        bar.run(20, |_, _| ())
-            .unwrap_or_else(|e| panic!("{boundary}: {e}"));
+        bar.run(20, |_, _| ()).unwrap_or_else(|e| panic!("{boundary}: {e}"));
     }
 }

@@ -15,12 +15,8 @@ fn water(engine: Engine) -> Simulation<f64> {
     let new = new.extent([1.0; 3]).cfl(0.4).engine(engine);
     let mut simulation = new.build().unwrap();
     let is_wet = |x: f64| (0.3..0.5).contains(&x);
-    simulation
-        .set("h", |x, _, _| if is_wet(x) { 1.0 } else { 1e-6 })
-        .unwrap();
-    simulation
-        .set("m_x", |x, _, _| if is_wet(x) { 100.0 } else { 1e-4 })
-        .unwrap();
+    simulation.set("h", |x, _, _| if is_wet(x) { 1.0 } else { 1e-6 }).unwrap();
+    simulation.set("m_x", |x, _, _| if is_wet(x) { 100.0 } else { 1e-4 }).unwrap();
     simulation
 }
 
@@ -32,21 +28,12 @@ fn steps_with_the_host_have_no_parts() {
             cfl { diffusive: 1 + f } }
         scheme s for Heated { space: central<order = 2>; time: rk3_williamson; }",
     );
-    let engine = if there_is_a_card() {
-        Engine::Cuda
-    } else {
-        Engine::Rows
-    };
-    let new = || {
-        Simulation::<f64>::builder(&system)
-            .cells([32, 1, 1])
-            .engine(engine)
-    };
+    let engine = if there_is_a_card() { Engine::Cuda } else { Engine::Rows };
+    let new = || Simulation::<f64>::builder(&system).cells([32, 1, 1]).engine(engine);
     let function = Source::unsteady(|_, _, _, t| 0.1 * t);
-    for new in [
-        new().dt(1e-4).source("f", function),
-        new().cfl(0.1).source("f", Source::text("0.1 * t")),
-    ] {
+    for new in
+        [new().dt(1e-4).source("f", function), new().cfl(0.1).source("f", Source::text("0.1 * t"))]
+    {
         let mut simulation = new.build().unwrap();
         simulation.set("q", |x, _, _| x.sin()).unwrap();
         simulation.run(2, |_, _| ()).unwrap();

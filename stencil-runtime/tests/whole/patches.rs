@@ -97,8 +97,7 @@ fn faces<T: Number>() -> [Faces<T>; 6] {
     [
         ("periodic", |run| run),
         ("walls and open ends", |run| {
-            run.boundary(Axis::X, Boundary::wall())
-                .boundary(Axis::Y, Boundary::outflow())
+            run.boundary(Axis::X, Boundary::wall()).boundary(Axis::Y, Boundary::outflow())
         }),
         ("extrapolation beside what is periodic", |run| {
             run.boundary(Axis::Y, Boundary::extrapolate())
@@ -140,11 +139,7 @@ fn a_flow_has_the_same_bits_in_one_to_three_dimensions() {
     for (dimension, cells, cuts) in [
         (1, [40, 1, 1], vec![[2, 1, 1], [5, 1, 1]]),
         (2, [24, 16, 1], vec![[3, 1, 1], [2, 2, 1]]),
-        (
-            3,
-            [12, 8, 8],
-            vec![[2, 1, 1], [1, 2, 1], [1, 1, 2], [2, 2, 2]],
-        ),
+        (3, [12, 8, 8], vec![[2, 1, 1], [1, 2, 1], [1, 1, 2], [2, 2, 2]]),
     ] {
         let system = text(&FLOW.replace("DIM", &dimension.to_string()));
         for walls in [false, true] {
@@ -196,15 +191,9 @@ fn compiled_programs_have_the_same_bits() {
 #[test]
 fn patches_may_be_thinner_than_what_is_read() {
     let system = text(&FLOW.replace("DIM", "2"));
-    let make = || {
-        Simulation::<f64>::builder(&system)
-            .cells([6, 5, 1])
-            .dt(1e-3)
-    };
+    let make = || Simulation::<f64>::builder(&system).cells([6, 5, 1]).dt(1e-3);
     check("thin", make, 3, &[[6, 1, 1], [2, 5, 1], [6, 5, 1]]);
-    let walls = make()
-        .boundary(Axis::X, Boundary::wall())
-        .patches([6, 1, 1]);
+    let walls = make().boundary(Axis::X, Boundary::wall()).patches([6, 1, 1]);
     let error = walls.build().unwrap_err().to_string();
     assert!(
         error.contains("a patch has 1 along x")
@@ -221,13 +210,8 @@ fn values_that_are_no_numbers_are_found_in_the_mesh() {
         scheme s for Roots { space: central<order = 2>; time: ssprk2; }",
     );
     let message = |patches| {
-        let run = Simulation::<f64>::builder(&system)
-            .cells([8, 6, 1])
-            .dt(1e-3);
-        let mut simulation = run
-            .patches(patches)
-            .build()
-            .unwrap_or_else(|e| panic!("{e}"));
+        let run = Simulation::<f64>::builder(&system).cells([8, 6, 1]).dt(1e-3);
+        let mut simulation = run.patches(patches).build().unwrap_or_else(|e| panic!("{e}"));
         let value = |x: f64, y: f64, _: f64| match x > 0.6 && y > 0.5 {
             true => -1e-3,
             false => 2e-3,

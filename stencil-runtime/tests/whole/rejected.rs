@@ -46,22 +46,14 @@ fn done_again_as_a_shorter_one(system: &SystemDef) {
     start(&mut limited);
     limited.step().unwrap();
     let (dt, rejected) = (limited.dt(), limited.rejected_steps());
-    assert!(
-        rejected > 0 && limited.step_count() == 1,
-        "{rejected} times"
-    );
+    assert!(rejected > 0 && limited.step_count() == 1, "{rejected} times");
     // It is a step of that length, from the same values, and fits the speeds at its end.
     let mut given = new().dt(dt).build().unwrap();
     start(&mut given);
     given.step().unwrap();
     assert_eq!(bits(&limited), bits(&given));
     assert_eq!(limited.t(), given.t());
-    let fastest = given
-        .field("q")
-        .unwrap()
-        .iter()
-        .copied()
-        .fold(0.0, f64::max);
+    let fastest = given.field("q").unwrap().iter().copied().fold(0.0, f64::max);
     let rate = speeds(system.model(), given.spacing(), Axes::Sum)[0].rate;
     let number = dt * fastest * rate;
     assert!(number <= 0.85, "{number}");
@@ -81,14 +73,8 @@ fn limits_that_no_step_can_keep_are_told() {
     let new = || Simulation::<f64>::builder(&system).cells([8, 1, 1]);
     for (builder, message) in [
         (new().dt(0.1).cfl_limit(0.9), "add `.cfl(..)`"),
-        (
-            new().cfl(0.5).cfl_limit(0.4),
-            "no smaller than that of `.cfl(..)`",
-        ),
-        (
-            new().cfl(0.5).cfl_limit(0.9).keep_last(false),
-            "leave out `.keep_last(false)`",
-        ),
+        (new().cfl(0.5).cfl_limit(0.4), "no smaller than that of `.cfl(..)`"),
+        (new().cfl(0.5).cfl_limit(0.9).keep_last(false), "leave out `.keep_last(false)`"),
     ] {
         let error = builder.build().unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
@@ -103,16 +89,10 @@ fn limits_that_no_step_can_keep_are_told() {
     let mut hopeless = hopeless.cfl(0.5).cfl_limit(0.5).build().unwrap();
     hopeless.set("q", |_, _, _| 6.0).unwrap();
     let error = hopeless.step().unwrap_err();
-    assert!(
-        error.to_string().contains("a step was done 8 times"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("a step was done 8 times"), "{error}");
     let why = hopeless.last_rejected().unwrap().clone();
     assert_eq!((why.step, why.t, why.cell), (1, 0.0, [0; 3]));
-    let told = format!(
-        "as the advective speed was {} in cell [0, 0, 0], at [0.0]",
-        why.value
-    );
+    let told = format!("as the advective speed was {} in cell [0, 0, 0], at [0.0]", why.value);
     assert!(error.to_string().contains(&told), "{error}");
     assert!(matches!(error, Error::StepRejected { last, .. } if *last == why));
     // The fields are those before the step.
@@ -126,11 +106,7 @@ fn after_a_step<T: Number>(
     cells: [usize; 3],
     fast: &[[usize; 3]],
 ) -> (RejectedStep, ndarray::Array3<f64>) {
-    let new = || {
-        Simulation::<T>::builder(system)
-            .cells(cells)
-            .extent([2.0, 3.0, 1.0])
-    };
+    let new = || Simulation::<T>::builder(system).cells(cells).extent([2.0, 3.0, 1.0]);
     let start = |mut simulation: Simulation<T>| {
         let mut q = ndarray::Array3::from_elem([cells[2], cells[1], cells[0]], T::from_f64(1.0));
         for [x, y, z] in fast {
@@ -191,10 +167,7 @@ fn a_card_tells_the_cell_that_the_processor_tells() {
         let q = |x: f64, _: f64, _: f64| 1.0 + 0.1 * (std::f64::consts::TAU * x).sin();
         simulation.set("q", q).unwrap();
         simulation.run(5, |_, _| ()).unwrap();
-        (
-            bits(&simulation),
-            simulation.last_rejected().unwrap().clone(),
-        )
+        (bits(&simulation), simulation.last_rejected().unwrap().clone())
     };
     let processor = run(Engine::Rows);
     assert!(processor.1.step > 1);

@@ -43,11 +43,7 @@ fn builder<T: Number>(system: &SystemDef) -> Builder<T> {
         .cells([19, 12, 1])
         .extent([2.0, 1.5, 1.0])
         .boundary(Axis::Y, Boundary::wall())
-        .boundary_of(
-            "u_x",
-            Axis::Y,
-            Boundary::dirichlet_with(|x, _, _, t| 0.1 * (x + t).sin()),
-        )
+        .boundary_of("u_x", Axis::Y, Boundary::dirichlet_with(|x, _, _, t| 0.1 * (x + t).sin()))
         .source("f", Source::unsteady(|x, y, _, t| (x * y - 3.0 * t).cos()))
 }
 
@@ -59,19 +55,10 @@ fn start<T: Number>(simulation: &mut Simulation<T>) {
 fn bits<T: Number>(simulation: &Simulation<T>) -> Vec<u64> {
     let names: Vec<String> = simulation.components().map(str::to_string).collect();
     let of = |name: &String| -> Vec<u64> {
-        simulation
-            .field(name)
-            .unwrap()
-            .iter()
-            .map(|v| v.canonical_bits())
-            .collect()
+        simulation.field(name).unwrap().iter().map(|v| v.canonical_bits()).collect()
     };
     let mut all: Vec<u64> = names.iter().flat_map(of).collect();
-    all.extend([
-        simulation.t().to_bits(),
-        simulation.dt().to_bits(),
-        simulation.step_count(),
-    ]);
+    all.extend([simulation.t().to_bits(), simulation.dt().to_bits(), simulation.step_count()]);
     all
 }
 
@@ -80,11 +67,7 @@ fn goes_on<T: Number>(adaptive: bool, scheme: &str) {
     let system = system().with_scheme(scheme).unwrap();
     let build = || {
         let builder = builder::<T>(&system);
-        let builder = if adaptive {
-            builder.cfl(0.4)
-        } else {
-            builder.dt(0.004)
-        };
+        let builder = if adaptive { builder.cfl(0.4) } else { builder.dt(0.004) };
         builder.build().unwrap()
     };
     let mut whole = build();
@@ -129,18 +112,12 @@ fn what_differs_is_said() {
         "boundary of x: x: periodic in the file, x: outflow now",
         "f: a function of space and time in the file, 2 now",
     ] {
-        assert!(
-            changed.iter().any(|line| line == expected),
-            "{changed:?} has no {expected}"
-        );
+        assert!(changed.iter().any(|line| line == expected), "{changed:?} has no {expected}");
     }
     // And the last time step, which the other run does not have.
     assert_eq!(changed.len(), 4, "{changed:?}");
     let mut third = builder::<f64>(&system).dt(2e-3).build().unwrap();
-    assert_eq!(
-        third.restore(&temp.0).unwrap().changed,
-        ["dt: 0.001 in the file, 0.002 now"]
-    );
+    assert_eq!(third.restore(&temp.0).unwrap().changed, ["dt: 0.001 in the file, 0.002 now"]);
 }
 
 #[test]
@@ -160,11 +137,7 @@ fn states_that_do_not_fit_are_refused() {
         single.restore(&temp.0).unwrap_err(),
         "`u_x` is f64 array of shape [1, 12, 19], and this run computes in f32; run in the precision of the file",
     );
-    let mut larger = builder::<f64>(&system)
-        .cells([20, 12, 1])
-        .dt(1e-3)
-        .build()
-        .unwrap();
+    let mut larger = builder::<f64>(&system).cells([20, 12, 1]).dt(1e-3).build().unwrap();
     start(&mut larger);
     let before = bits(&larger);
     refused(
@@ -179,11 +152,7 @@ fn states_that_do_not_fit_are_refused() {
         scheme s for Heat { space: central<order = 4>; mixed: bidiagonal; time: rk3_williamson; }",
     )
     .unwrap();
-    let mut other = Simulation::<f64>::builder(&heat)
-        .cells([19, 12, 1])
-        .dt(1e-3)
-        .build()
-        .unwrap();
+    let mut other = Simulation::<f64>::builder(&heat).cells([19, 12, 1]).dt(1e-3).build().unwrap();
     refused(
         other.restore(&temp.0).unwrap_err(),
         "it is a state of `pub system Burgers in 2d`, and this is a run of `pub system Heat in 2d`",
@@ -200,10 +169,7 @@ fn states_that_do_not_fit_are_refused() {
     let low = SYSTEM.replace("order = 4", "order = 2");
     let low = SystemDef::from_text("burgers.pde", &low).unwrap();
     let mut other = builder::<f64>(&low).dt(1e-3).build().unwrap();
-    refused(
-        other.restore(&temp.0).unwrap_err(),
-        "its scheme is `s: central order 4",
-    );
+    refused(other.restore(&temp.0).unwrap_err(), "its scheme is `s: central order 4");
 }
 
 #[test]
@@ -213,11 +179,7 @@ fn files_that_are_no_states_are_refused() {
     let mut message = || simulation.restore(&temp.0).unwrap_err().to_string();
     assert!(message().contains("cannot read"), "{}", message());
     std::fs::write(&temp.0, "no archive").unwrap();
-    assert!(
-        message().contains("not a ZIP archive, or cut off"),
-        "{}",
-        message()
-    );
+    assert!(message().contains("not a ZIP archive, or cut off"), "{}", message());
     let mut file = NpzWriter::create(&temp.0).unwrap();
     file.f64("t", 1.0).unwrap();
     file.finish().unwrap();
@@ -245,10 +207,7 @@ fn damaged_files_are_refused() {
     }
     // In each place: in values, in numbers and texts beside them, in headers, in the directory.
     let mut bad = good.clone();
-    for at in (0..good.len())
-        .step_by(5)
-        .chain(good.len() - 60..good.len())
-    {
+    for at in (0..good.len()).step_by(5).chain(good.len() - 60..good.len()) {
         bad[at] ^= 1 << (at % 8);
         std::fs::write(&temp.0, &bad).unwrap();
         assert!(second.restore(&temp.0).is_err(), "byte {at}");
@@ -258,10 +217,7 @@ fn damaged_files_are_refused() {
     bad.extend(b"end");
     std::fs::write(&temp.0, &bad).unwrap();
     let text = second.restore(&temp.0).unwrap_err().to_string();
-    assert!(
-        text.contains("its end is no checksum of its bytes"),
-        "{text}"
-    );
+    assert!(text.contains("its end is no checksum of its bytes"), "{text}");
     assert_eq!(bits(&second), zero);
     std::fs::write(&temp.0, &good).unwrap();
     second.restore(&temp.0).unwrap();

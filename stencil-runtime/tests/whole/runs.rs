@@ -35,9 +35,7 @@ const BURGERS: &str = "pub system Burgers in 2d {
 scheme s for Burgers { space: central<order = 4>; mixed: bidiagonal; time: rk3_williamson; }";
 
 fn burgers(system: &SystemDef) -> Builder<f64> {
-    Simulation::builder(system)
-        .cells([23, 17, 1])
-        .extent([2.0, 1.5, 1.0])
+    Simulation::builder(system).cells([23, 17, 1]).extent([2.0, 1.5, 1.0])
 }
 
 fn start(simulation: &mut Simulation<f64>) {
@@ -67,11 +65,7 @@ fn steps_adapt_to_the_speeds() {
         let advective = speed(&simulation) * 1.372_22 * (x + y).sqrt() / 3.0_f64.sqrt();
         let expected = 0.6 / (advective + 0.02 * 16.0 / 3.0 * (x + y) / 2.512_745_3);
         simulation.step().unwrap();
-        assert!(
-            (simulation.dt() / expected - 1.0).abs() < 1e-4,
-            "{} {expected}",
-            simulation.dt()
-        );
+        assert!((simulation.dt() / expected - 1.0).abs() < 1e-4, "{} {expected}", simulation.dt());
     }
     assert!(simulation.timings().time_step > std::time::Duration::ZERO);
     // The largest step that is allowed.
@@ -88,16 +82,10 @@ fn the_last_step_ends_where_it_should() {
         let mut simulation = builder.build().unwrap();
         start(&mut simulation);
         let mut times = Vec::new();
-        assert_eq!(
-            simulation.run_until(0.1, |_, t| times.push(t)).unwrap(),
-            Outcome::Finished
-        );
+        assert_eq!(simulation.run_until(0.1, |_, t| times.push(t)).unwrap(), Outcome::Finished);
         assert_eq!(simulation.t(), 0.1);
         let steps = times.windows(2).map(|t| t[1] - t[0]);
-        assert!(
-            steps.fold(f64::INFINITY, f64::min) > 1e-4,
-            "no sliver: {times:?}"
-        );
+        assert!(steps.fold(f64::INFINITY, f64::min) > 1e-4, "no sliver: {times:?}");
         let count = simulation.step_count();
         simulation.run_until(0.05, |_, _| ()).unwrap();
         assert_eq!((simulation.t(), simulation.step_count()), (0.1, count));
@@ -144,11 +132,7 @@ fn a_card_is_taken_where_there_is_one_and_the_schedule_is_for_it() {
         builder.build().unwrap().engine()
     };
     assert_eq!(engine(Some("rows")), Engine::Rows);
-    let expected = if there_is_a_card() {
-        Engine::Cuda
-    } else {
-        Engine::Rows
-    };
+    let expected = if there_is_a_card() { Engine::Cuda } else { Engine::Rows };
     assert_eq!(engine(None), expected);
     assert_eq!(engine(Some("direct")), expected);
 }
@@ -156,17 +140,11 @@ fn a_card_is_taken_where_there_is_one_and_the_schedule_is_for_it() {
 #[test]
 fn observables_are_what_they_say() {
     let system = text(BURGERS);
-    let mut simulation = burgers(&system)
-        .dt(1e-3)
-        .boundary(Axis::X, Boundary::wall())
-        .build()
-        .unwrap();
+    let mut simulation =
+        burgers(&system).dt(1e-3).boundary(Axis::X, Boundary::wall()).build().unwrap();
     simulation.set("u_x", |x, y, _| x * x + y).unwrap();
     simulation.set("u_y", |x, _, _| -x).unwrap();
-    let (x, y) = (
-        simulation.to_f64("u_x").unwrap(),
-        simulation.to_f64("u_y").unwrap(),
-    );
+    let (x, y) = (simulation.to_f64("u_x").unwrap(), simulation.to_f64("u_y").unwrap());
     let observed = simulation.observe().unwrap();
     let energy: f64 = x.iter().zip(&y).map(|(x, y)| (x * x + y * y) / 2.0).sum();
     assert!((observed["energy"] - energy / (23.0 * 17.0)).abs() < 1e-12);
@@ -177,10 +155,7 @@ fn observables_are_what_they_say() {
     let h = 2.0 / 23.0;
     let row: Vec<f64> = (0..23).map(|i| x[[0, 16, i]]).collect();
     let steepest = (8.0 * (-row[22] - row[21]) - (-row[21] - row[20])) / (12.0 * h);
-    assert!(
-        (observed["steepest"] - steepest.abs()).abs() < 1e-9,
-        "{observed:?} {steepest}"
-    );
+    assert!((observed["steepest"] - steepest.abs()).abs() < 1e-9, "{observed:?} {steepest}");
 }
 
 const DRIVEN: &str = "pub system Driven in 1d {
@@ -268,43 +243,24 @@ scheme s for Unstable { space: central<order = 2>; mixed: bidiagonal; time: rk3_
 
 fn unstable(keep: bool) -> (Simulation<f64>, Vec<u64>) {
     let system = text(UNSTABLE);
-    let builder = Simulation::<f64>::builder(&system)
-        .cells([6, 5, 1])
-        .extent([3.0, 2.5, 1.0]);
+    let builder = Simulation::<f64>::builder(&system).cells([6, 5, 1]).extent([3.0, 2.5, 1.0]);
     let mut simulation = builder.keep_last(keep).dt(1.0).build().unwrap();
-    simulation
-        .set("q", |x, y, _| if (x, y) == (1.5, 1.0) { 30.0 } else { 0.1 })
-        .unwrap();
+    simulation.set("q", |x, y, _| if (x, y) == (1.5, 1.0) { 30.0 } else { 0.1 }).unwrap();
     let mut before = bits(&simulation);
     loop {
         match simulation.step() {
             Ok(()) => before = bits(&simulation),
             Err(error) => {
-                let Error::NotFinite(found) = &error else {
-                    panic!("{error}")
-                };
-                let stencil_runtime::NotFinite {
-                    field,
-                    cell,
-                    at,
-                    step,
-                    substep,
-                    kept,
-                    ..
-                } = &**found;
+                let Error::NotFinite(found) = &error else { panic!("{error}") };
+                let stencil_runtime::NotFinite { field, cell, at, step, substep, kept, .. } =
+                    &**found;
                 assert_eq!((field.as_str(), *cell), ("q", [3, 2, 0]));
                 assert_eq!(*at, [1.5, 1.0]);
                 assert_eq!(*step, simulation.step_count() + 1);
-                assert!(
-                    (2..=3).contains(substep),
-                    "the fields have changed since the step began"
-                );
+                assert!((2..=3).contains(substep), "the fields have changed since the step began");
                 assert_eq!(*kept, keep.then_some(simulation.step_count()));
                 let text = error.to_string();
-                assert!(
-                    text.contains("by `ddt(q) = q * q * q + lap(p)` (test.pde:5:5)"),
-                    "{text}"
-                );
+                assert!(text.contains("by `ddt(q) = q * q * q + lap(p)` (test.pde:5:5)"), "{text}");
                 assert!(text.contains("smaller time step"), "{text}");
                 return (simulation, before);
             }
@@ -339,22 +295,11 @@ fn a_state_that_was_not_kept_is_not_written() {
 
 #[test]
 fn initial_values_that_are_no_numbers_are_found_before_they_spread() {
-    let mut simulation = Simulation::<f64>::builder(&text(UNSTABLE))
-        .cells([6, 5, 1])
-        .dt(0.1)
-        .build()
-        .unwrap();
-    simulation
-        .set(
-            "p",
-            |x, y, _| if x == 0.5 && y > 0.7 { f64::NAN } else { 0.0 },
-        )
-        .unwrap();
+    let mut simulation =
+        Simulation::<f64>::builder(&text(UNSTABLE)).cells([6, 5, 1]).dt(0.1).build().unwrap();
+    simulation.set("p", |x, y, _| if x == 0.5 && y > 0.7 { f64::NAN } else { 0.0 }).unwrap();
     let text = simulation.step().unwrap_err().to_string();
-    assert!(
-        text.contains("`p` is set to a value that is not finite in cell [3, 4, 0]"),
-        "{text}"
-    );
+    assert!(text.contains("`p` is set to a value that is not finite in cell [3, 4, 0]"), "{text}");
     assert_eq!(simulation.step_count(), 0);
 }
 
@@ -363,12 +308,7 @@ fn speeds_that_give_no_step() {
     let system = text(BURGERS);
     let mut still = burgers(&system).param("nu", 0.0).cfl(0.5).build().unwrap();
     let error = still.step().unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("if all speeds are zero, limit it by `.dt(..)`"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("if all speeds are zero, limit it by `.dt(..)`"), "{error}");
     let bad = BURGERS.replace("diffusive: nu", "diffusive: nu - 1");
     let mut negative = burgers(&text(&bad)).cfl(0.5).build().unwrap();
     let error = negative.step().unwrap_err();
@@ -381,17 +321,9 @@ fn speeds_that_give_no_step() {
     for part in told {
         assert!(error.to_string().contains(part), "no {part}: {error}");
     }
-    let error = Simulation::<f64>::builder(&text(UNSTABLE))
-        .cells([6, 5, 1])
-        .cfl(0.5)
-        .build()
-        .unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("declare `cfl { advective: ..; }`"),
-        "{error}"
-    );
+    let error =
+        Simulation::<f64>::builder(&text(UNSTABLE)).cells([6, 5, 1]).cfl(0.5).build().unwrap_err();
+    assert!(error.to_string().contains("declare `cfl { advective: ..; }`"), "{error}");
 }
 
 #[test]
@@ -400,11 +332,7 @@ fn a_run_ends_when_it_is_told() {
     let mut simulation = burgers(&system).dt(1e-3).build().unwrap();
     start(&mut simulation);
     let stop = |step: u64, _: f64| {
-        if step == 3 {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        if step == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
     assert_eq!(simulation.run_until(1.0, stop).unwrap(), Outcome::Stopped);
     assert_eq!(simulation.step_count(), 3);
@@ -414,9 +342,7 @@ fn a_run_ends_when_it_is_told() {
 
 /// Returns a field after three steps, and the number of arrays and buffers for them.
 fn chained(system: &SystemDef, schedule: Option<&str>, periodic: bool) -> (Vec<u64>, [usize; 2]) {
-    let mut builder = Simulation::<f64>::builder(system)
-        .cells([21, 17, 1])
-        .dt(1e-3);
+    let mut builder = Simulation::<f64>::builder(system).cells([21, 17, 1]).dt(1e-3);
     if !periodic {
         builder = builder.boundary(Axis::X, Boundary::outflow());
     }
@@ -445,11 +371,7 @@ fn schedules_that_share_memory_have_the_same_bits() {
     let names = functions.map(|f| f.name.as_str());
     let derived = names.filter(|name| name.starts_with("dx_d") || name.starts_with("dy_d"));
     let derived: Vec<&str> = derived.collect();
-    for (halo, periodic) in [
-        ("exchange", true),
-        ("recompute", true),
-        ("recompute", false),
-    ] {
+    for (halo, periodic) in [("exchange", true), ("recompute", true), ("recompute", false)] {
         let placed = derived.iter();
         let placed = placed.map(|name| format!("place {name} global {halo} "));
         let placed = format!("schedule {}", placed.collect::<String>());

@@ -98,11 +98,7 @@ fn laws_are_held_to_the_speeds_of_their_waves() {
     for (repair, limit, term) in [
         ("repair: none;", limit, "the advective speed"),
         // A wave crosses half of a cell.
-        (
-            "",
-            0.5 * limit,
-            "the advective speed, keeping rho > 0 and p > 0,",
-        ),
+        ("", 0.5 * limit, "the advective speed, keeping rho > 0 and p > 0,"),
     ] {
         let tube = |set: &dyn Fn(Builder<f64>) -> Builder<f64>| tube_of(repair, set);
         let error = refused(tube(&|b| b.dt(0.1)).step().unwrap_err());
@@ -156,9 +152,7 @@ fn what_is_stable_for_no_step_is_refused_and_integrators_that_are_named() {
             panic!("{error}");
         };
         assert_eq!(term, "`-3 * d[x](q)` of `ddt(q)`");
-        let all = integrators()
-            .into_iter()
-            .filter(|name| !unstable.contains(name));
+        let all = integrators().into_iter().filter(|name| !unstable.contains(name));
         assert_eq!(*stable, all.collect::<Vec<_>>().join(", "));
         let declared = text(time, "cfl { advective: 3 }");
         let builder = Simulation::<f64>::builder(&declared).cells([20, 1, 1]);
@@ -176,31 +170,11 @@ fn what_is_stable_for_no_step_is_refused_and_integrators_that_are_named() {
 #[test]
 fn one_is_the_limit_for_every_declared_power() {
     let systems = [
-        (
-            "field q: scalar; ddt(q) = -lap(lap(q)); cfl { hyperdiffusive: 1 }",
-            2,
-            "euler",
-        ),
-        (
-            "field q: scalar; ddt(q) = -lap(lap(q)); cfl { hyperdiffusive: 1 }",
-            1,
-            "rk4",
-        ),
-        (
-            "field q: scalar; ddt(q) = lap(q); cfl { diffusive: 1 }",
-            2,
-            "ssprk3",
-        ),
-        (
-            "field q: scalar; ddt(q) = -d[x](q); cfl { advective: 1 }",
-            1,
-            "rk3_williamson",
-        ),
-        (
-            "field q: scalar; ddt(q) = -d3[x](q); cfl { dispersive: 1 }",
-            1,
-            "rk4",
-        ),
+        ("field q: scalar; ddt(q) = -lap(lap(q)); cfl { hyperdiffusive: 1 }", 2, "euler"),
+        ("field q: scalar; ddt(q) = -lap(lap(q)); cfl { hyperdiffusive: 1 }", 1, "rk4"),
+        ("field q: scalar; ddt(q) = lap(q); cfl { diffusive: 1 }", 2, "ssprk3"),
+        ("field q: scalar; ddt(q) = -d[x](q); cfl { advective: 1 }", 1, "rk3_williamson"),
+        ("field q: scalar; ddt(q) = -d3[x](q); cfl { dispersive: 1 }", 1, "rk4"),
     ];
     for (body, dimension, time) in systems {
         let text = format!(
@@ -217,11 +191,7 @@ fn one_is_the_limit_for_every_declared_power() {
         };
         let mut within = new(0.99);
         within.run(300, |_, _| ()).unwrap();
-        assert!(
-            largest(&within, "q") < 1.1,
-            "{text}: {}",
-            largest(&within, "q")
-        );
+        assert!(largest(&within, "q") < 1.1, "{text}: {}", largest(&within, "q"));
         let mut beyond = new(1.3);
         let ended = beyond.run(600, |_, _| ());
         let grown = ended.is_err() || largest(&beyond, "q") > 10.0;

@@ -33,17 +33,13 @@ fn started<T: Number>(run: Builder<T>) -> Simulation<T> {
     let mut simulation = run.build().unwrap_or_else(|e| panic!("{e}"));
     let u = |x: f64, y: f64, _: f64| [(3.0 * x + y).sin() + 0.2, (x - 4.0 * y).cos(), 0.0];
     simulation.set_vector("u", u).unwrap();
-    simulation
-        .set("q", |x, y, _| 1.0 + 0.1 * (2.0 * x - y).sin())
-        .unwrap();
+    simulation.set("q", |x, y, _| 1.0 + 0.1 * (2.0 * x - y).sin()).unwrap();
     simulation
 }
 
 fn after<T: Number>(run: Builder<T>, steps: u64) -> Simulation<T> {
     let mut simulation = started(run);
-    simulation
-        .run(steps, |_, _| ())
-        .unwrap_or_else(|e| panic!("{e}"));
+    simulation.run(steps, |_, _| ()).unwrap_or_else(|e| panic!("{e}"));
     simulation
 }
 
@@ -51,19 +47,13 @@ fn after<T: Number>(run: Builder<T>, steps: u64) -> Simulation<T> {
 #[test]
 fn schedules_and_patches_change_no_bit() {
     let system = text(FLOW);
-    let whole = after::<f64>(with_walls(&system).cfl(0.5), 5)
-        .bits()
-        .unwrap();
+    let whole = after::<f64>(with_walls(&system).cfl(0.5), 5).bits().unwrap();
     for cut in [[2, 1, 1], [1, 3, 1], [4, 3, 1]] {
         let run = with_walls::<f64>(&system).cfl(0.5).patches(cut);
         assert!(after(run, 5).bits().unwrap() == whole, "{cut:?}");
     }
-    let periodic = || {
-        Simulation::<f32>::builder(&system)
-            .cells([24, 18, 1])
-            .source("f", 0.1)
-            .dt(1e-3)
-    };
+    let periodic =
+        || Simulation::<f32>::builder(&system).cells([24, 18, 1]).source("f", 0.1).dt(1e-3);
     let whole = after(periodic(), 4).bits().unwrap();
     for preset in presets::ALL {
         let schedule = preset.schedule(system.algorithm(), f32::PRECISION);
@@ -76,11 +66,8 @@ fn schedules_and_patches_change_no_bit() {
 #[test]
 fn values_are_those_with_accumulators_but_for_rounding() {
     let (states, others) = (text(FLOW), accumulators());
-    let values = |system: &SystemDef| {
-        after::<f64>(with_walls(system).cfl(0.5), 40)
-            .to_f64("u_x")
-            .unwrap()
-    };
+    let values =
+        |system: &SystemDef| after::<f64>(with_walls(system).cfl(0.5), 40).to_f64("u_x").unwrap();
     let pairs = values(&states).into_iter().zip(values(&others));
     let largest = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     assert!(largest > 0.0 && largest < 1e-13, "{largest}");
@@ -109,32 +96,16 @@ fn values_that_are_not_finite_are_traced_and_undone() {
     };
     let message = |time: &str| {
         let system = grows(time);
-        let run = Simulation::<f64>::builder(&system)
-            .cells([8, 1, 1])
-            .dt(1e-3);
+        let run = Simulation::<f64>::builder(&system).cells([8, 1, 1]).dt(1e-3);
         let mut simulation = run.build().unwrap();
-        simulation
-            .set("q", |x, _, _| if x > 0.5 { 3.0 } else { 2.0 })
-            .unwrap();
+        simulation.set("q", |x, _, _| if x > 0.5 { 3.0 } else { 2.0 }).unwrap();
         simulation.run(2, |_, _| ()).unwrap();
         let before = simulation.to_f64("q").unwrap();
-        simulation
-            .set("q", |x, _, _| if x > 0.5 { 1.0 } else { 2.0 })
-            .unwrap();
+        simulation.set("q", |x, _, _| if x > 0.5 { 1.0 } else { 2.0 }).unwrap();
         let error = simulation.step().unwrap_err().to_string();
         assert!(before.iter().all(|q| q.is_finite()));
-        assert!(
-            simulation
-                .to_f64("q")
-                .unwrap()
-                .iter()
-                .all(|q| *q == 1.0 || *q == 2.0),
-            "{error}"
-        );
+        assert!(simulation.to_f64("q").unwrap().iter().all(|q| *q == 1.0 || *q == 2.0), "{error}");
         error
     };
-    assert_eq!(
-        message("rk3_williamson<storage = states>"),
-        message("rk3_williamson")
-    );
+    assert_eq!(message("rk3_williamson<storage = states>"), message("rk3_williamson"));
 }

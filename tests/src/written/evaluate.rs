@@ -39,11 +39,7 @@ impl Grid {
                 }
             }
         }
-        Grid {
-            cells,
-            halo,
-            values,
-        }
+        Grid { cells, halo, values }
     }
 
     pub(super) fn at(&self, cell: [i32; 3]) -> Value {
@@ -171,9 +167,8 @@ impl<'a> State<'a> {
                 self.map(halo, &[&a], |v| p.power(v[0], *exponent))
             }
             TermKind::Stack(parts) => {
-                let width = n.pow(u32::from(
-                    parts[0].rank != stencil_compiler::catalogue::Rank::Scalar,
-                ));
+                let width =
+                    n.pow(u32::from(parts[0].rank != stencil_compiler::catalogue::Rank::Scalar));
                 self.copied(&parts[at / width], at % width, halo)
             }
             TermKind::Component(of, axes) => {
@@ -262,15 +257,10 @@ impl<'a> State<'a> {
             Piece::Slope(axis, [of, at]) => self.first(*axis, &args[*of], *at, halo),
             Piece::Product([a, i], [b, j]) => {
                 let squared = is_same(&args[*a], &args[*b]) && i == j;
-                let (a, b) = (
-                    self.term(&args[*a], *i, halo),
-                    self.term(&args[*b], *j, halo),
-                );
-                self.map(halo, &[&a, &b], |v| {
-                    match self.precision.product(v[0], v[1]) {
-                        square if squared => square.never_negative(),
-                        product => product,
-                    }
+                let (a, b) = (self.term(&args[*a], *i, halo), self.term(&args[*b], *j, halo));
+                self.map(halo, &[&a, &b], |v| match self.precision.product(v[0], v[1]) {
+                    square if squared => square.never_negative(),
+                    product => product,
                 })
             }
             Piece::Of(..) | Piece::Difference(..) => self.atom(&Atom::new(piece, args), halo),
@@ -301,9 +291,8 @@ impl<'a> State<'a> {
         let parts = parts.into_iter();
         let parts = parts
             .filter(|part| !matches!(part.atom, Atom::Whole(of, _) if is_uniform(self.model, of)));
-        let parts: Vec<Grid> = parts
-            .map(|part| self.part(&part.differentiated(axis, mixed), halo))
-            .collect();
+        let parts: Vec<Grid> =
+            parts.map(|part| self.part(&part.differentiated(axis, mixed), halo)).collect();
         match parts.is_empty() {
             true => self.same(halo, Value::exact(Wide::ZERO)),
             false => self.total(parts, halo),
@@ -339,13 +328,9 @@ impl<'a> State<'a> {
     /// Returns the central difference along these axes.
     fn difference(&self, axes: &[usize], of: &Atom<'a>, halo: [i32; 3]) -> Grid {
         let stencil = central(self.model.scheme.order as usize, axes);
-        let step = axes.iter().fold(Wide::ONE, |step, axis| {
-            step * Wide::new(self.spacing[*axis])
-        });
+        let step = axes.iter().fold(Wide::ONE, |step, axis| step * Wide::new(self.spacing[*axis]));
         let of = self.atom(of, reaching(halo, &stencil));
-        Grid::new(self.cells, halo, |cell| {
-            self.weighted(&stencil, step, &of, cell)
-        })
+        Grid::new(self.cells, halo, |cell| self.weighted(&stencil, step, &of, cell))
     }
 
     /// Returns the weighted sum of values around a cell, over the step.
@@ -411,8 +396,7 @@ fn scalar(p: Precision, op: Op, v: &[Value]) -> Value {
         Op::Max => p.extreme(a, v[1], true),
         Op::Exp => {
             let exact = a.exact.exp();
-            p.function(a, exact, exact.size() * a.error.exp())
-                .never_negative()
+            p.function(a, exact, exact.size() * a.error.exp()).never_negative()
         }
         Op::Log => p.log(a),
         Op::Sin => p.function(a, a.exact.sin(), 1.0),

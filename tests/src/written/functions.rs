@@ -61,26 +61,11 @@ const TABLE: &[(&str, Meaning)] = &[
     ("outer", Summed(outer)),
     ("transpose", Summed(|of, at| vec![plus(mirrored(of, at))])),
     ("trace", Summed(|of, _| trace(of).map(plus).collect())),
-    (
-        "diagonal",
-        Summed(|of, at| vec![plus(Piece::Of(0, at * (of.components + 1)))]),
-    ),
+    ("diagonal", Summed(|of, at| vec![plus(Piece::Of(0, at * (of.components + 1)))])),
     ("sym", Summed(sym)),
     ("sym_traceless", Summed(sym_traceless)),
-    (
-        "norm",
-        Own {
-            value: norm,
-            has_slopes: false,
-        },
-    ),
-    (
-        "upwind",
-        Own {
-            value: upwind,
-            has_slopes: true,
-        },
-    ),
+    ("norm", Own { value: norm, has_slopes: false }),
+    ("upwind", Own { value: upwind, has_slopes: true }),
 ];
 
 impl Meaning {
@@ -150,10 +135,7 @@ fn lap(of: &Shape, at: usize) -> Sum {
 
 fn curl(_: &Shape, at: usize) -> Sum {
     let (j, k) = ((at + 1) % 3, (at + 2) % 3);
-    vec![
-        plus(Piece::Slope(j, [0, k])),
-        minus(Piece::Slope(k, [0, j])),
-    ]
+    vec![plus(Piece::Slope(j, [0, k])), minus(Piece::Slope(k, [0, j]))]
 }
 
 fn dot(of: &Shape, at: usize) -> Sum {
@@ -166,10 +148,7 @@ fn dot(of: &Shape, at: usize) -> Sum {
 
 fn cross(_: &Shape, at: usize) -> Sum {
     let (j, k) = ((at + 1) % 3, (at + 2) % 3);
-    vec![
-        plus(Piece::Product([0, j], [1, k])),
-        minus(Piece::Product([0, k], [1, j])),
-    ]
+    vec![plus(Piece::Product([0, j], [1, k])), minus(Piece::Product([0, k], [1, j]))]
 }
 
 fn outer(of: &Shape, at: usize) -> Sum {

@@ -52,10 +52,8 @@ fn index([nx, ny, _]: [usize; 3], [x, y, z]: [i32; 3]) -> usize {
 fn through<'a>(state: &State<'a>, field: usize, flux: &'a Term, axis: usize) -> Vec<Value> {
     let p = state.precision;
     let [lower, upper] = at_faces(state, axis);
-    let [below, above] = [state.with(&upper), state.with(&lower)].map(|side| Side {
-        fluxes: side.everywhere(flux, axis),
-        speeds: speeds(&side, axis),
-    });
+    let [below, above] = [state.with(&upper), state.with(&lower)]
+        .map(|side| Side { fluxes: side.everywhere(flux, axis), speeds: speeds(&side, axis) });
     let component = state.layout.fields[field][0].map_or(0, |(component, _)| component);
     let face = |(at, cell): (usize, [i32; 3])| {
         let mut next = cell;
@@ -105,9 +103,7 @@ fn rusanov(
     [slow, fast]: [[Value; 2]; 2],
 ) -> Value {
     let sizes = [slow[0], slow[1], fast[0], fast[1]].map(|speed| p.abs(speed));
-    let greatest = sizes[1..]
-        .iter()
-        .fold(sizes[0], |a, b| p.extreme(a, *b, true));
+    let greatest = sizes[1..].iter().fold(sizes[0], |a, b| p.extreme(a, *b, true));
     let spread = p.product(greatest, p.difference(r, l));
     let twice = p.difference(p.sum(fl, fr), spread);
     p.product(Value::exact(Wide::new(0.5)), twice)
@@ -148,10 +144,7 @@ fn at_faces(state: &State<'_>, axis: usize) -> [Vec<Vec<Value>>; 2] {
                 other[axis] = (cell[axis] + step).rem_euclid(along);
                 values[index(state.cells, other)]
             };
-            let steps = [
-                p.difference(values[at], beside(-1)),
-                p.difference(beside(1), values[at]),
-            ];
+            let steps = [p.difference(values[at], beside(-1)), p.difference(beside(1), values[at])];
             let [below, above] = steps;
             let [lower, upper] = [[above, below], [below, above]].map(|steps| {
                 let slope = limited(p, &scheme.limiter, steps);
@@ -184,10 +177,7 @@ fn limited(p: Precision, limiter: &str, [a, b]: [Value; 2]) -> Value {
             let positive = p.extreme(first, second, true);
             let negative = p.extreme(first, second, false);
             let zero = Value::exact(Wide::ZERO);
-            p.sum(
-                p.extreme(positive, zero, true),
-                p.extreme(negative, zero, false),
-            )
+            p.sum(p.extreme(positive, zero, true), p.extreme(negative, zero, false))
         }
         _ => {
             let product = p.product(a, b);
@@ -202,14 +192,7 @@ fn limited(p: Precision, limiter: &str, [a, b]: [Value; 2]) -> Value {
 /// Returns the one of the smallest size, if all have one sign; else zero.
 fn least(p: Precision, all: &[Value]) -> Value {
     let zero = Value::exact(Wide::ZERO);
-    let fold = |larger: bool| {
-        all[1..]
-            .iter()
-            .fold(all[0], |a, b| p.extreme(a, *b, larger))
-    };
+    let fold = |larger: bool| all[1..].iter().fold(all[0], |a, b| p.extreme(a, *b, larger));
     let (smallest, largest) = (fold(false), fold(true));
-    p.sum(
-        p.extreme(smallest, zero, true),
-        p.extreme(largest, zero, false),
-    )
+    p.sum(p.extreme(smallest, zero, true), p.extreme(largest, zero, false))
 }

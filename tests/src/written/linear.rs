@@ -43,11 +43,7 @@ pub(super) struct SumTerm<'a> {
 
 impl<'a> SumTerm<'a> {
     fn whole(atom: Atom<'a>) -> Self {
-        SumTerm {
-            number: Wide::ONE,
-            factors: Vec::new(),
-            atom,
-        }
+        SumTerm { number: Wide::ONE, factors: Vec::new(), atom }
     }
 
     fn scaled(mut self, number: Wide) -> Self {
@@ -76,10 +72,7 @@ impl<'a> SumTerm<'a> {
 
     /// Returns its first derivative: of a first derivative the compact second one or the mixed one of the scheme.
     pub(super) fn differentiated(self, axis: usize, mixed: Mixed) -> Self {
-        SumTerm {
-            atom: derivative(axis, self.atom, mixed),
-            ..self
-        }
+        SumTerm { atom: derivative(axis, self.atom, mixed), ..self }
     }
 }
 

@@ -180,15 +180,8 @@ fn smallest<T: Real>() -> f64 {
 
 fn precision<T: Real>() -> Precision {
     let single = T::BYTES == 4;
-    let digits = if single {
-        f64::from(f32::EPSILON)
-    } else {
-        f64::EPSILON
-    };
-    Precision {
-        unit: ALLOWED * digits / 2.0,
-        single,
-    }
+    let digits = if single { f64::from(f32::EPSILON) } else { f64::EPSILON };
+    Precision { unit: ALLOWED * digits / 2.0, single }
 }
 
 fn exact<T: Real>(values: &[Vec<T>]) -> Vec<Vec<Value>> {

@@ -11,10 +11,7 @@ pub(super) struct Tableau {
 impl Tableau {
     fn of(a: &[&[(i128, i128)]], b: &[(i128, i128)]) -> Self {
         let row = |row: &[(i128, i128)]| row.iter().map(|(n, d)| Wide::ratio(*n, *d)).collect();
-        Tableau {
-            a: a.iter().map(|of| row(of)).collect(),
-            b: row(b),
-        }
+        Tableau { a: a.iter().map(|of| row(of)).collect(), b: row(b) }
     }
 
     /// Returns the tableau of a method in 2N storage, `w = A w + k; f = f + B dt w` (J. H. Williamson, J. Comput. Phys.
@@ -46,9 +43,8 @@ impl Tableau {
     /// # Panics
     /// If it is unknown.
     pub(super) fn named(name: &str) -> Self {
-        let method = METHODS
-            .iter()
-            .find(|(own, ..)| *own == name.trim_end_matches("<storage = states>"));
+        let method =
+            METHODS.iter().find(|(own, ..)| *own == name.trim_end_matches("<storage = states>"));
         let (.., make) = method.unwrap_or_else(|| panic!("no tableau of `{name}`"));
         make()
     }
@@ -60,16 +56,9 @@ type Method = (&'static str, u32, fn() -> Tableau);
 pub(super) const METHODS: &[Method] = &[
     ("euler", 1, || Tableau::of(&[&[]], &[(1, 1)])),
     // Heun's method: C.-W. Shu and S. Osher, J. Comput. Phys. 77, 439 (1988), Eq. 2.16.
-    ("ssprk2", 2, || {
-        Tableau::of(&[&[], &[(1, 1)]], &[(1, 2), (1, 2)])
-    }),
+    ("ssprk2", 2, || Tableau::of(&[&[], &[(1, 1)]], &[(1, 2), (1, 2)])),
     // The same, Eq. 2.18, which E. Fehlberg's tableau is: S. Gottlieb, D. Ketcheson and C.-W. Shu (2011), section 2.4.
-    ("ssprk3", 3, || {
-        Tableau::of(
-            &[&[], &[(1, 1)], &[(1, 4), (1, 4)]],
-            &[(1, 6), (1, 6), (2, 3)],
-        )
-    }),
+    ("ssprk3", 3, || Tableau::of(&[&[], &[(1, 1)], &[(1, 4), (1, 4)]], &[(1, 6), (1, 6), (2, 3)])),
     // R. J. Spiteri and S. J. Ruuth, SIAM J. Numer. Anal. 40, 469 (2002).
     ("ssprk43", 3, || {
         Tableau::of(
@@ -93,31 +82,16 @@ pub(super) const METHODS: &[Method] = &[
     }),
     // J. H. Williamson, J. Comput. Phys. 35, 48 (1980), case 7, as a tableau.
     ("rk3_williamson", 3, || {
-        Tableau::of(
-            &[&[], &[(1, 3)], &[(-3, 16), (15, 16)]],
-            &[(1, 6), (3, 10), (8, 15)],
-        )
+        Tableau::of(&[&[], &[(1, 3)], &[(-3, 16), (15, 16)]], &[(1, 6), (3, 10), (8, 15)])
     }),
     // M. H. Carpenter and C. A. Kennedy, NASA TM 109112 (1994), Table 1, solution 3.
     ("rk4_carpenter_kennedy", 4, || {
         Tableau::of_two_n(&[
             [(0, 1), (1_432_997_174_477, 9_575_080_441_755)],
-            [
-                (-567_301_805_773, 1_357_537_059_087),
-                (5_161_836_677_717, 13_612_068_292_357),
-            ],
-            [
-                (-2_404_267_990_393, 2_016_746_695_238),
-                (1_720_146_321_549, 2_090_206_949_498),
-            ],
-            [
-                (-3_550_918_686_646, 2_091_501_179_385),
-                (3_134_564_353_537, 4_481_467_310_338),
-            ],
-            [
-                (-1_275_806_237_668, 842_570_457_699),
-                (2_277_821_191_437, 14_882_151_754_819),
-            ],
+            [(-567_301_805_773, 1_357_537_059_087), (5_161_836_677_717, 13_612_068_292_357)],
+            [(-2_404_267_990_393, 2_016_746_695_238), (1_720_146_321_549, 2_090_206_949_498)],
+            [(-3_550_918_686_646, 2_091_501_179_385), (3_134_564_353_537, 4_481_467_310_338)],
+            [(-1_275_806_237_668, 842_570_457_699), (2_277_821_191_437, 14_882_151_754_819)],
         ])
     }),
 ];

@@ -19,11 +19,7 @@ pub struct Value {
 impl Value {
     /// Makes a number that is known without an error.
     pub fn exact(value: Wide) -> Value {
-        Value {
-            exact: value,
-            error: 0.0,
-            no_sign: !value.is_negative(),
-        }
+        Value { exact: value, error: 0.0, no_sign: !value.is_negative() }
     }
 
     /// Makes a value whose bound is not known.
@@ -33,11 +29,7 @@ impl Value {
 
     fn with(exact: Wide, error: f64) -> Value {
         let error = if error.is_nan() { f64::INFINITY } else { error };
-        Value {
-            exact,
-            error,
-            no_sign: false,
-        }
+        Value { exact, error, no_sign: false }
     }
 
     /// Returns the largest size that its evaluation may have.
@@ -47,19 +39,12 @@ impl Value {
 
     /// Returns the same, known to be never negative, like a square root.
     pub fn never_negative(self) -> Value {
-        Value {
-            no_sign: true,
-            ..self
-        }
+        Value { no_sign: true, ..self }
     }
 
     /// Returns it with the other sign.
     pub fn negated(self) -> Value {
-        Value {
-            exact: -self.exact,
-            error: self.error,
-            no_sign: false,
-        }
+        Value { exact: -self.exact, error: self.error, no_sign: false }
     }
 }
 
@@ -83,15 +68,8 @@ impl Precision {
 
     /// Returns a number of the program, rounded if necessary.
     pub fn rounded(self, value: Wide) -> Value {
-        let lost = if value.is_exact(self.single) {
-            0.0
-        } else {
-            self.unit * value.size()
-        };
-        Value {
-            error: lost,
-            ..Value::exact(value)
-        }
+        let lost = if value.is_exact(self.single) { 0.0 } else { self.unit * value.size() };
+        Value { error: lost, ..Value::exact(value) }
     }
 
     /// Returns `a + b`: terms may be added in any order, and factors distributed, so that errors follow sizes.
@@ -165,11 +143,7 @@ impl Precision {
 
     /// Returns the size.
     pub fn abs(self, a: Value) -> Value {
-        Value {
-            exact: a.exact.magnitude(),
-            error: a.error,
-            no_sign: true,
-        }
+        Value { exact: a.exact.magnitude(), error: a.error, no_sign: true }
     }
 
     /// Returns the larger of two, or the smaller.
@@ -180,10 +154,7 @@ impl Precision {
             true => a.no_sign || b.no_sign,
             false => a.no_sign && b.no_sign,
         };
-        Value {
-            no_sign,
-            ..Value::with(exact, a.error.max(b.error))
-        }
+        Value { no_sign, ..Value::with(exact, a.error.max(b.error)) }
     }
 
     /// Returns `c` if `holds`, else `d`; an evaluation may take the other one if `sure` is false.
@@ -219,11 +190,7 @@ impl Precision {
     /// Returns the natural logarithm.
     pub fn log(self, a: Value) -> Value {
         let least = a.exact.to_f64() - a.error;
-        let slope = if least > 0.0 {
-            1.0 / least
-        } else {
-            f64::INFINITY
-        };
+        let slope = if least > 0.0 { 1.0 / least } else { f64::INFINITY };
         match least > 0.0 {
             true => self.function(a, a.exact.log(), slope),
             false => Value::with(a.exact.log(), f64::INFINITY),
@@ -234,10 +201,7 @@ impl Precision {
     pub fn pow(self, a: Value, b: Value) -> Value {
         let least = a.exact.to_f64() - a.error;
         if least <= 0.0 {
-            return Value::with(
-                Wide::new(a.exact.to_f64().powf(b.exact.to_f64())),
-                f64::INFINITY,
-            );
+            return Value::with(Wide::new(a.exact.to_f64().powf(b.exact.to_f64())), f64::INFINITY);
         }
         let log = a.exact.log();
         let exact = (b.exact * log).exp();
@@ -270,10 +234,7 @@ fn spread(a: f64, b: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const DOUBLE: Precision = Precision {
-        unit: f64::EPSILON / 2.0,
-        single: false,
-    };
+    const DOUBLE: Precision = Precision { unit: f64::EPSILON / 2.0, single: false };
 
     /// The square of a difference has the digits of the difference; multiplied out it has none.
     #[test]

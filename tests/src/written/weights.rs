@@ -6,10 +6,7 @@ use super::wide::Wide;
 /// for every polynomial of a degree below the number of points.
 ///
 /// B. Fornberg, Math. Comp. 51, 699 (1988): weights of more and more points, one after the other.
-#[expect(
-    clippy::needless_range_loop,
-    reason = "all weights of a node change together"
-)]
+#[expect(clippy::needless_range_loop, reason = "all weights of a node change together")]
 pub fn weights(times: usize, points: &[i32]) -> Vec<Wide> {
     let at = |i: usize| Wide::integer(i128::from(points[i]));
     let mut all = vec![vec![Wide::ZERO; points.len()]; times + 1];
@@ -82,13 +79,7 @@ mod tests {
 
     #[test]
     fn weights_are_exact_on_polynomials() {
-        for (times, points) in [
-            (1, -3..=3),
-            (2, -5..=5),
-            (4, -3..=3),
-            (1, -4..=3),
-            (8, -5..=6),
-        ] {
+        for (times, points) in [(1, -3..=3), (2, -5..=5), (4, -3..=3), (1, -4..=3), (8, -5..=6)] {
             let points: Vec<i32> = points.collect();
             let weights = weights(times, &points);
             for power in 0..points.len() as i32 {

@@ -13,16 +13,10 @@ pub struct Wide {
 }
 
 /// The logarithm of two.
-const LN_2: Wide = Wide {
-    hi: std::f64::consts::LN_2,
-    lo: 2.319_046_813_846_299_6e-17,
-};
+const LN_2: Wide = Wide { hi: std::f64::consts::LN_2, lo: 2.319_046_813_846_299_6e-17 };
 
 /// A quarter of a turn.
-const HALF_PI: Wide = Wide {
-    hi: std::f64::consts::FRAC_PI_2,
-    lo: 6.123_233_995_736_766e-17,
-};
+const HALF_PI: Wide = Wide { hi: std::f64::consts::FRAC_PI_2, lo: 6.123_233_995_736_766e-17 };
 
 impl Wide {
     /// Zero.
@@ -32,10 +26,7 @@ impl Wide {
     pub const ONE: Wide = Wide { hi: 1.0, lo: 0.0 };
 
     /// Half a turn.
-    pub const PI: Wide = Wide {
-        hi: std::f64::consts::PI,
-        lo: 1.224_646_799_147_353_2e-16,
-    };
+    pub const PI: Wide = Wide { hi: std::f64::consts::PI, lo: 1.224_646_799_147_353_2e-16 };
 
     /// Makes the same number.
     pub const fn new(value: f64) -> Wide {
@@ -86,11 +77,7 @@ impl Wide {
     /// Returns a power with an integer exponent.
     pub fn powi(self, exponent: i32) -> Wide {
         let power = (0..exponent.unsigned_abs()).fold(Wide::ONE, |product, _| product * self);
-        if exponent < 0 {
-            Wide::ONE / power
-        } else {
-            power
-        }
+        if exponent < 0 { Wide::ONE / power } else { power }
     }
 
     /// Returns the square root; NaN below zero.
@@ -207,28 +194,19 @@ impl Wide {
 fn two_sum(a: f64, b: f64) -> Wide {
     let hi = a + b;
     let seen = hi - a;
-    Wide {
-        hi,
-        lo: (a - (hi - seen)) + (b - seen),
-    }
+    Wide { hi, lo: (a - (hi - seen)) + (b - seen) }
 }
 
 /// Returns the same if |a| is not below |b|.
 fn quick_sum(a: f64, b: f64) -> Wide {
     let hi = a + b;
-    Wide {
-        hi,
-        lo: b - (hi - a),
-    }
+    Wide { hi, lo: b - (hi - a) }
 }
 
 /// Returns the product of two numbers, exactly.
 fn two_product(a: f64, b: f64) -> Wide {
     let hi = a * b;
-    Wide {
-        hi,
-        lo: a.mul_add(b, -hi),
-    }
+    Wide { hi, lo: a.mul_add(b, -hi) }
 }
 
 impl Add for Wide {
@@ -245,10 +223,7 @@ impl Neg for Wide {
     type Output = Wide;
 
     fn neg(self) -> Wide {
-        Wide {
-            hi: -self.hi,
-            lo: -self.lo,
-        }
+        Wide { hi: -self.hi, lo: -self.lo }
     }
 }
 
@@ -309,10 +284,7 @@ mod tests {
             near((x + x).tanh(), double);
             near(x.powi(-3) * x * x * x, Wide::ONE);
         }
-        near(
-            Wide::new(0.5).atan2(Wide::new(0.5)) * Wide::new(2.0),
-            HALF_PI,
-        );
+        near(Wide::new(0.5).atan2(Wide::new(0.5)) * Wide::new(2.0), HALF_PI);
         near(Wide::new(2.0).log(), LN_2);
     }
 

@@ -58,10 +58,7 @@ fn same_bits<T: Real>(source: &str, cells: [usize; 3], blockings: &[&str]) {
     let all = blockings.iter().enumerate();
     for (seed, blocking) in all.filter(|(seed, _)| takes_in_turn::<T>(*seed)) {
         for placements in placed(&algorithm) {
-            let schedule = Schedule {
-                placements,
-                ..schedule(&format!("kernel {blocking}"))
-            };
+            let schedule = Schedule { placements, ..schedule(&format!("kernel {blocking}")) };
             reference.agree(&schedule, seed as u64);
         }
     }
@@ -180,10 +177,7 @@ fn sums_ahead_in_patches_and_fused_substeps_have_the_same_bits() {
     let reference = oracle::<f32>(&algorithm, &case, STEPS);
     let [placements, _] = placed(&algorithm);
     let march = schedule("kernel march tile_x=16 tile_y=4 chunk=2 prologue=1");
-    let in_patches = Schedule {
-        placements,
-        ..march
-    };
+    let in_patches = Schedule { placements, ..march };
     let compiled = compile(&algorithm, &in_patches, &Target::new(4)).or_panic();
     for devices in [1, 2] {
         let patches = [2, 1, 3];
@@ -203,10 +197,7 @@ fn sums_ahead_in_patches_and_fused_substeps_have_the_same_bits() {
     fused.placements = heuristic::fused(&problem);
     let late = all.into_iter().filter(|(name, _)| name.ends_with("_at_2"));
     let late: Placements = late.collect();
-    assert!(
-        late.values()
-            .any(|p| *p == Placement::Carried(Carry::Ahead))
-    );
+    assert!(late.values().any(|p| *p == Placement::Carried(Carry::Ahead)));
     fused.placements.extend(late);
     Reference::<f64>::new(&heat, [20, 6, 7], 2).agree(&fused, 3);
 }
@@ -224,26 +215,18 @@ fn lowered(algorithm: &Algorithm, schedule: &Schedule) -> (Kernel, Vec<String>) 
 #[test]
 fn factors_complete_with_the_plane_and_sums_of_products_behind_it() {
     let algorithm = algorithm_of(INDUCTION);
-    let blocked = |placements| Schedule {
-        placements,
-        ..schedule("kernel march tile_x=32 tile_y=4")
-    };
+    let blocked =
+        |placements| Schedule { placements, ..schedule("kernel march tile_x=32 tile_y=4") };
     let [rule, _] = placed(&algorithm);
     assert!(!rule.values().any(|p| *p == Placement::Register));
     let (_, notes) = lowered(&algorithm, &blocked(rule));
     let (ahead, behind): (Vec<_>, Vec<_>) = notes.iter().partition(|n| n.contains("carried ahead"));
     assert!(ahead.len() == 3 && behind.len() == 3, "{notes:?}");
     for note in &ahead {
-        assert!(
-            note.contains("on plane p+2, complete on plane p+0, 4 registers"),
-            "{note}"
-        );
+        assert!(note.contains("on plane p+2, complete on plane p+0, 4 registers"), "{note}");
     }
     for note in &behind {
-        assert!(
-            note.contains("on plane p+0, complete on plane p-2, 4 registers"),
-            "{note}"
-        );
+        assert!(note.contains("on plane p+0, complete on plane p-2, 4 registers"), "{note}");
     }
     let mut late = Placements::new();
     heuristic::carry(&algorithm, &mut late);

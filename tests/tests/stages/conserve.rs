@@ -70,9 +70,7 @@ const RIVER: &str =
     waves { flow: u; sound: sqrt(g*max(h, 0)); }";
 
 fn water(dimension: usize, scheme: &str) -> String {
-    let declared = ["fluxes;", "between;"]
-        .iter()
-        .any(|own| scheme.contains(own));
+    let declared = ["fluxes;", "between;"].iter().any(|own| scheme.contains(own));
     let solvers = if declared { SOLVERS } else { "" };
     let items = if scheme.contains("hllc") {
         LAYERS
@@ -157,22 +155,17 @@ fn repaired<T: Real>() {
         case.dt = 0.02;
         // A river that is nowhere dry.
         case.means = vec![if text.contains(RIVER) { 0.4 } else { 0.0 }];
-        let least = case
-            .initial::<f64>(0)
-            .into_iter()
-            .fold(f64::INFINITY, f64::min);
+        let least = case.initial::<f64>(0).into_iter().fold(f64::INFINITY, f64::min);
         let bare_values = oracle::<T>(&bare, &case, STEPS);
         // The widest range that is left, and not so far that no flux keeps it.
-        let kept = [1e-2, 5e-3, 3e-3, 2e-3, 1e-3, 1e-4]
-            .iter()
-            .find_map(|below| {
-                let kept = format!("h: scalar where h > {};", least - below);
-                let algorithm = algorithm_of(&text.replacen("h: scalar;", &kept, 1));
-                let reference = oracle::<T>(&algorithm, &case, STEPS);
-                let finite = reference.iter().flatten().all(|v| v.to_f64().is_finite());
-                let is_repaired = finite && differing(&bare_values, &reference) > 0;
-                is_repaired.then_some(algorithm)
-            });
+        let kept = [1e-2, 5e-3, 3e-3, 2e-3, 1e-3, 1e-4].iter().find_map(|below| {
+            let kept = format!("h: scalar where h > {};", least - below);
+            let algorithm = algorithm_of(&text.replacen("h: scalar;", &kept, 1));
+            let reference = oracle::<T>(&algorithm, &case, STEPS);
+            let finite = reference.iter().flatten().all(|v| v.to_f64().is_finite());
+            let is_repaired = finite && differing(&bare_values, &reference) > 0;
+            is_repaired.then_some(algorithm)
+        });
         let algorithm = kept.unwrap_or_else(|| panic!("nothing is repaired: {scheme}"));
         Reference::<T>::of(&algorithm, case, STEPS).agree_in_turn(3);
     }
@@ -197,9 +190,7 @@ fn conservation_laws_have_the_same_bits_on_all_engines_in_f64() {
 /// Returns a gas whose arrays may have any values, with the exact solver of the library.
 fn exact(dimension: usize, scheme: &str) -> Algorithm {
     let library = include_str!("../../../physics/src/systems/ideal_gas.rs");
-    let from = library
-        .find("/// The change of velocity")
-        .expect("its functions");
+    let from = library.find("/// The change of velocity").expect("its functions");
     let to = library.find("observe ").expect("its end");
     algorithm_of(&format!(
         "system Gas in {dimension}d {{
@@ -221,16 +212,8 @@ fn exact(dimension: usize, scheme: &str) -> Algorithm {
 
 fn exact_solver<T: Real>() {
     for (dimension, scheme, cells) in [
-        (
-            1,
-            "reconstruct: plm<limiter = mc> in primitive; time: ssprk2;",
-            [23, 1, 1],
-        ),
-        (
-            2,
-            "reconstruct: constant in primitive; time: euler;",
-            [9, 7, 1],
-        ),
+        (1, "reconstruct: plm<limiter = mc> in primitive; time: ssprk2;", [23, 1, 1]),
+        (2, "reconstruct: constant in primitive; time: euler;", [9, 7, 1]),
     ] {
         let algorithm = exact(dimension, scheme);
         let case = Case::new(&algorithm, cells).stepping(1e-3);
@@ -250,10 +233,7 @@ fn the_exact_solver_compiles_without_a_device() {
     let Some(nvrtc) = compiler() else {
         return;
     };
-    let algorithm = exact(
-        1,
-        "reconstruct: plm<limiter = mc> in primitive; time: euler;",
-    );
+    let algorithm = exact(1, "reconstruct: plm<limiter = mc> in primitive; time: euler;");
     for precision in [Precision::F32, Precision::F64] {
         let preset = presets::ALL.iter().find(|preset| preset.name == "gpu");
         let schedule = preset.expect("it is there").schedule(&algorithm, precision);
@@ -269,10 +249,8 @@ fn the_exact_solver_compiles_without_a_device() {
 #[test]
 fn each_way_to_place_that_a_search_begins_with_gives_the_same_bits() {
     for (dimension, cells) in [(2, [35, 11, 1]), (3, [34, 6, 9])] {
-        let source = water(
-            dimension,
-            "reconstruct: weno_z in primitive; riemann: rusanov; time: ssprk2;",
-        );
+        let source =
+            water(dimension, "reconstruct: weno_z in primitive; riemann: rusanov; time: ssprk2;");
         let algorithm = algorithm_of(&source);
         let case = Case::new(&algorithm, cells);
         let expected = oracle::<f64>(&algorithm, &case, 1);

@@ -43,9 +43,7 @@ fn written(dimension: usize, substeps: &str) -> Algorithm {
          fn r = sum {{ + c * q{first}, + c * q{last} }}\n{substeps}\n"
     );
     let algorithm = text::parse(&source).unwrap_or_else(|e| panic!("{e}\n{source}"));
-    algorithm
-        .check()
-        .unwrap_or_else(|e| panic!("{e}\n{source}"));
+    algorithm.check().unwrap_or_else(|e| panic!("{e}\n{source}"));
     algorithm
 }
 
@@ -82,9 +80,7 @@ fn a_field_without_a_rate_stays_by_every_integrator() {
                 ));
                 let fields = agree::<f64>(&algorithm, true);
                 let states = algorithm.states.iter();
-                let b = states
-                    .take(fields.len())
-                    .position(|s| s.name.starts_with('b'));
+                let b = states.take(fields.len()).position(|s| s.name.starts_with('b'));
                 let b = b.expect("a field b");
                 let error = |(now, was): (&f64, f64)| (now - was).abs();
                 let was = initial(&algorithm, b, &fields[b]);

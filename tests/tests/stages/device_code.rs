@@ -110,9 +110,7 @@ pub(super) fn text(mut kernel: Kernel, precision: Precision) -> String {
 fn compiled<'a>(nvrtc: &Nvrtc, jobs: &'a [Job]) -> BTreeMap<(&'static str, &'a str), Resources> {
     let mut distinct = BTreeSet::new();
     for (architecture, most) in ARCHITECTURES {
-        let wanted = jobs
-            .iter()
-            .filter(|job| job.shared <= most && job.is_on(architecture));
+        let wanted = jobs.iter().filter(|job| job.shared <= most && job.is_on(architecture));
         distinct.extend(wanted.map(|job| (architecture, job.text.as_str())));
     }
     let mut all: Vec<(&'static str, &str)> = distinct.into_iter().collect();
@@ -153,15 +151,9 @@ fn pinned(file: &str, lines: &[String], others: &[[String; 2]]) {
     let pinned = pinned.lines().filter(|line| !is_other(line));
     let pinned: String = pinned.map(|line| format!("{line}\n")).collect();
     for (found, pinned) in found.lines().zip(pinned.lines()) {
-        assert_eq!(
-            found, pinned,
-            "{file} changed; UPDATE_SNAPSHOTS=1 pins it anew"
-        );
+        assert_eq!(found, pinned, "{file} changed; UPDATE_SNAPSHOTS=1 pins it anew");
     }
-    assert_eq!(
-        found, pinned,
-        "{file}: kernels came or went; UPDATE_SNAPSHOTS=1 pins them anew"
-    );
+    assert_eq!(found, pinned, "{file}: kernels came or went; UPDATE_SNAPSHOTS=1 pins them anew");
 }
 
 #[test]
@@ -173,13 +165,7 @@ fn every_kernel_compiles_and_its_resources_are_pinned() {
         let mut lines = Vec::new();
         let mut fitting = 0;
         let own: Vec<&Job> = jobs.iter().filter(|job| job.is_on(architecture)).collect();
-        for Job {
-            label,
-            text,
-            shared,
-            ..
-        } in &own
-        {
+        for Job { label, text, shared, .. } in &own {
             if *shared > most {
                 lines.push(format!("{label}: no room for {shared} bytes shared"));
                 continue;
@@ -220,11 +206,7 @@ fn other_blockings_and_layouts_compile() {
                         let r = resources(nvrtc, &source.text, ARCH);
                         // Places along three axes take more registers than an address.
                         let has_surfaces = kernel.buffers.iter().any(|b| b.surface);
-                        let most = if has_surfaces {
-                            ADDRESSES_OF_SURFACES
-                        } else {
-                            0
-                        };
+                        let most = if has_surfaces { ADDRESSES_OF_SURFACES } else { 0 };
                         let spilled = r.spill_stores + r.spill_loads;
                         assert!(spilled <= most, "{spilled}: {}", source.text);
                     }
@@ -250,12 +232,7 @@ const OTHERS: [&str; 6] = [
 pub(super) fn carried(algorithm: &Algorithm, tile: [u32; 2], points: u32) -> Schedule {
     let mut schedule = Schedule::default();
     heuristic::carry(algorithm, &mut schedule.placements);
-    let params = [
-        ("tile_x", tile[0]),
-        ("tile_y", tile[1]),
-        ("points", points),
-        ("chunk", 86),
-    ];
+    let params = [("tile_x", tile[0]), ("tile_y", tile[1]), ("points", points), ("chunk", 86)];
     schedule.kernels = vec![Blocking::new("march", &params)];
     schedule
 }
@@ -278,19 +255,10 @@ fn the_carried_march_keeps_to_its_budget() {
         .or_panic();
         for kernel in &compiled.kernels {
             let operations = kernel.operations().cost as u32 / points;
-            assert!(
-                operations <= 223,
-                "{}: {operations} operations a point",
-                kernel.name
-            );
+            assert!(operations <= 223, "{}: {operations} operations a point", kernel.name);
             let Some(nvrtc) = compiler() else { continue };
             let r = resources(nvrtc, &text(kernel.clone(), precision), ARCH);
-            assert!(
-                r.registers <= 168,
-                "{}: {} registers",
-                kernel.name,
-                r.registers
-            );
+            assert!(r.registers <= 168, "{}: {} registers", kernel.name, r.registers);
             let spilled = r.spill_stores + r.spill_loads;
             let may = match precision {
                 Precision::F32 => 0,
@@ -321,11 +289,9 @@ fn factors_ahead_leave_registers_for_eight_fields() {
     let small = [("tile_x", 16), ("tile_y", 6), ("column", 0)];
     assert!(spilled(Precision::F32, heuristic::carry, &tile) > 0);
     // Two words of a large tile; values of two registers leave some functions waiting.
-    for (precision, params, few) in [
-        (Precision::F32, &tile[..], 0),
-        (Precision::F32, &large, 8),
-        (Precision::F64, &small, 160),
-    ] {
+    for (precision, params, few) in
+        [(Precision::F32, &tile[..], 0), (Precision::F32, &large, 8), (Precision::F64, &small, 160)]
+    {
         let bytes = spilled(precision, heuristic::carry_ahead, params);
         assert!(bytes <= few, "{} {params:?}: {bytes}", precision.name());
     }
@@ -335,11 +301,7 @@ fn factors_ahead_leave_registers_for_eight_fields() {
 /// accumulators and of one without.
 fn marches_of_boxes() -> Vec<(String, Kernel, Precision)> {
     let mut kernels = Vec::new();
-    let flat = |source: &str| {
-        source
-            .replace("in 3d", "in 2d")
-            .replace(", d2[z](w.z)]", "]")
-    };
+    let flat = |source: &str| source.replace("in 3d", "in 2d").replace(", d2[z](w.z)]", "]");
     let of_library = [ISOTHERMAL_NS, ELASTIC].map(|source| [source.to_string(), flat(source)]);
     for algorithm in of_library.as_flattened().iter().map(|s| algorithm_of(s)) {
         for precision in [Precision::F32, Precision::F64] {
@@ -412,9 +374,7 @@ fn older_cards_copy_no_boxes() {
     let (_, kernel, precision) = marches_of_boxes().swap_remove(0);
     let source = emit::cuda(&kernel, precision).or_panic();
     assert!(nvrtc.compile(&source.text, "kernel", "sm_80").is_err());
-    let refused = check_needs(&source, "sm_80")
-        .expect_err("it needs boxes")
-        .to_string();
+    let refused = check_needs(&source, "sm_80").expect_err("it needs boxes").to_string();
     assert!(refused.contains("use `loader=0`"), "{refused}");
     assert!(check_needs(&source, ARCH).is_ok());
     let algorithm = algorithm_of(ISOTHERMAL_NS);
@@ -446,10 +406,7 @@ fn kernels_over_patches_compile_and_hardly_spill_more() {
                 r.spill_stores + r.spill_loads
             };
             let (one, many) = (of(Patches::One), of(Patches::Many));
-            assert!(
-                many <= one + POINTERS,
-                "{name}: {many} bytes spilled, {one} over one patch"
-            );
+            assert!(many <= one + POINTERS, "{name}: {many} bytes spilled, {one} over one patch");
         }
     }
 }

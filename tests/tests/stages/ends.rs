@@ -75,11 +75,8 @@ fn ends_have_the_same_bits_in_three_dimensions() {
 
 #[test]
 fn ends_have_the_same_bits_in_two_dimensions() {
-    let blockings = [
-        "tile_x=32 chunk=8",
-        "tile_x=64 points=2 chunk=5 column=0",
-        "tile_x=64 chunk=64",
-    ];
+    let blockings =
+        ["tile_x=32 chunk=8", "tile_x=64 points=2 chunk=5 column=0", "tile_x=64 chunk=64"];
     let flow = ISOTHERMAL_NS.replace("in 3d", "in 2d");
     let waves = ELASTIC.replace("in 3d", "in 2d");
     let waves = waves.replace(", d2[z](w.z)]", "]");
@@ -159,15 +156,11 @@ fn ends_have_the_same_bits_where_only_what_is_behind_is_read() {
     let placed = "place q_x_flux global exchange place q_y_flux global exchange place q_z_flux global exchange";
     let march = "kernel march loader=2 tile_x=16 tile_y=4 chunk=5";
     let schedule = schedule(&format!("schedule {placed} {march} kernel direct"));
-    for (seed, axes) in [[true; 3], [true, false, true], [false, true, true]]
-        .into_iter()
-        .enumerate()
+    for (seed, axes) in
+        [[true; 3], [true, false, true], [false, true, true]].into_iter().enumerate()
     {
         let compiled = reference.agree_around(axes, &schedule, seed as u64);
-        let reads = compiled.plan.launches[0]
-            .inputs
-            .iter()
-            .map(|(name, _)| name.as_str());
+        let reads = compiled.plan.launches[0].inputs.iter().map(|(name, _)| name.as_str());
         assert_eq!(reads.collect::<Vec<_>>(), ["q"]);
         let fluxes = &compiled.kernels[0];
         assert!(boxes(fluxes) > 0 && copies(fluxes) > 0, "{axes:?}");

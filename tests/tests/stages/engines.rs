@@ -23,11 +23,7 @@ fn isothermal_ns_f32() {
 
 #[test]
 fn isothermal_ns_f64() {
-    agree_in_all_ways::<f64>(
-        &IsothermalNs.to_system().or_panic(),
-        CELLS,
-        &["direct", "carried"],
-    );
+    agree_in_all_ways::<f64>(&IsothermalNs.to_system().or_panic(), CELLS, &["direct", "carried"]);
 }
 
 #[test]
@@ -74,10 +70,7 @@ fn a_recomputed_halo_is_no_other_result() {
     placements.for_each(|placement| *placement = Placement::Global(Halo::Recompute));
     let case = Case::new(composed.algorithm(), [9, 8, 7]);
     let of = |schedule| {
-        simulated::<f64>(&composed, &case, STEPS, |builder| {
-            builder.schedule(schedule)
-        })
-        .or_panic()
+        simulated::<f64>(&composed, &case, STEPS, |builder| builder.schedule(schedule)).or_panic()
     };
     assert_eq!(of(schedule), of(composed.schedule().clone()));
 }
@@ -91,9 +84,7 @@ fn a_run_that_blows_up_says_where() {
         .threads(1)
         .build()
         .or_panic();
-    simulation
-        .set("temperature", |x, y, _| (9.0 * x).sin() * y)
-        .or_panic();
+    simulation.set("temperature", |x, y, _| (9.0 * x).sin() * y).or_panic();
     let error = simulation.run(400, |_, _| ()).unwrap_err();
     assert!(matches!(error, Error::NotFinite { .. }), "{error}");
     let text = error.to_string();
@@ -114,10 +105,6 @@ fn problems_start() {
         let mut simulation = problem.builder::<f32>().build().or_panic();
         problem.initialize(&mut simulation).or_panic();
         simulation.run(1, |_, _| ()).or_panic();
-        assert!(
-            !simulation.observe().or_panic().is_empty(),
-            "{}",
-            built_in.name
-        );
+        assert!(!simulation.observe().or_panic().is_empty(), "{}", built_in.name);
     }
 }

@@ -93,9 +93,7 @@ fn a_source_defines_each_function_once_and_only_those_it_calls() {
     let mut calls = 0;
     for (precision, source) in sources() {
         let suffix = if precision == Precision::F32 { "f" } else { "" };
-        for name in [
-            "exp", "log", "sin", "cos", "tanh", "cbrt", "pow", "atan2", "exponent",
-        ] {
+        for name in ["exp", "log", "sin", "cos", "tanh", "cbrt", "pow", "atan2", "exponent"] {
             let call = format!("stencil_{name}{suffix}(");
             let definitions = source
                 .text

@@ -61,19 +61,12 @@ fn samples_hold_every_blocking() {
         placed.extend(schedule.placements.into_values());
     }
     for strategy in strategies::ALL {
-        let of = drawn
-            .iter()
-            .filter(|kernel| kernel.strategy == strategy.name);
+        let of = drawn.iter().filter(|kernel| kernel.strategy == strategy.name);
         let count = of.clone().count();
         assert!((8..40).contains(&count), "{count} of {}", strategy.name);
         for param in strategy.params {
             let values: BTreeSet<u32> = of.clone().map(|k| strategy.param(k, param.name)).collect();
-            assert!(
-                values.len() > 1,
-                "{}: {} is {values:?}",
-                strategy.name,
-                param.name
-            );
+            assert!(values.len() > 1, "{}: {} is {values:?}", strategy.name, param.name);
         }
     }
     assert!(fused > 0, "no fused substeps");
@@ -160,14 +153,10 @@ fn boxes<T: Real>(source: &str, cells: [[usize; 3]; 2]) {
     };
     for (at, cells) in cells.into_iter().enumerate() {
         let reference = Reference::<T>::new(&algorithm, cells, STEPS);
-        for (seed, params) in [
-            "chunk=8",
-            "chunk=16 points=2 column=0",
-            "chunk=5 points=2",
-            "chunk=64 ring=9",
-        ]
-        .into_iter()
-        .enumerate()
+        for (seed, params) in
+            ["chunk=8", "chunk=16 points=2 column=0", "chunk=5 points=2", "chunk=64 ring=9"]
+                .into_iter()
+                .enumerate()
         {
             let [x, y] = tiles[seed];
             let text = format!("schedule kernel march loader=1 tile_x={x} tile_y={y} {params}");
@@ -209,9 +198,8 @@ fn boxes_need_ghost_cells() {
     let fills = |loader: u32| {
         let schedule = format!("schedule kernel march tile_x=32 tile_y=4 loader={loader}");
         let schedule = text::parse(&schedule).or_panic();
-        let plan = compile(&algorithm, &schedule, &Target::new(4).around([true; 3]))
-            .or_panic()
-            .plan;
+        let plan =
+            compile(&algorithm, &schedule, &Target::new(4).around([true; 3])).or_panic().plan;
         let is_fill = |step: &&Step| matches!(step, Step::Fill { .. });
         (plan.steps.iter().filter(is_fill).count(), plan)
     };
@@ -223,11 +211,7 @@ fn boxes_need_ghost_cells() {
     plan.launches[0].wrapped = [true, false, false];
     let refusal =
         lower(&algorithm, &plan, 0, (4, &Multiprocessor::NEWEST)).expect_err("it cannot wrap");
-    assert!(
-        refusal.message.contains("use `loader=0`"),
-        "{}",
-        refusal.message
-    );
+    assert!(refusal.message.contains("use `loader=0`"), "{}", refusal.message);
 }
 
 /// The same declaration with other names, orders and dimensions goes through the same code.
@@ -320,11 +304,7 @@ fn other_layouts_have_the_same_bits() {
     all::<f64>(&flat, [45, 23, 1], &schedules[..2]);
     all::<f64>(ELASTIC, [16, 8, 3], &schedules[..2]);
     let line = ISOTHERMAL_NS.replace("in 3d", "in 1d");
-    all::<f32>(
-        &line,
-        [50, 1, 1],
-        &["kernel lexicographic threads=7", "kernel direct"],
-    );
+    all::<f32>(&line, [50, 1, 1], &["kernel lexicographic threads=7", "kernel direct"]);
 }
 
 /// Checks shared functions, read by neighbours along x, y and z, alone and of one another, with tiles and chunks that
@@ -375,10 +355,8 @@ fn functions_made_of_shared_ones_have_the_same_bits() {
         let algorithm = algorithm_of(&source);
         let names = heuristic::recomputed(&algorithm);
         assert!(names.len() > 4);
-        let placed: Vec<String> = names
-            .iter()
-            .map(|(name, _)| format!("place {name} shared"))
-            .collect();
+        let placed: Vec<String> =
+            names.iter().map(|(name, _)| format!("place {name} shared")).collect();
         let blockings = match dimension {
             2 => [
                 "tile_x=32 chunk=8",

@@ -131,14 +131,7 @@ fn all_of_the_language_has_the_same_bits_on_all_engines_in_f64() {
 fn chain(first: &str, next: &str, count: usize) -> String {
     let named = |(i, rhs): (usize, String)| format!("let l{i} = {rhs};\n");
     let all = (1..=count).map(|i| {
-        (
-            i,
-            if i == 1 {
-                first.to_string()
-            } else {
-                next.replace("last", &format!("l{}", i - 1))
-            },
-        )
+        (i, if i == 1 { first.to_string() } else { next.replace("last", &format!("l{}", i - 1)) })
     });
     let lets: String = all.map(named).collect();
     format!(
@@ -155,11 +148,7 @@ fn long_chains_of_names_stay_small() {
         chain("sqrt(p*p + 1) + p", "sqrt(last) + min(last, p)", 26),
     ] {
         let algorithm = algorithm_of(&source);
-        assert!(
-            algorithm.functions.len() < 1000,
-            "{} grid functions",
-            algorithm.functions.len()
-        );
+        assert!(algorithm.functions.len() < 1000, "{} grid functions", algorithm.functions.len());
     }
 }
 

@@ -14,9 +14,7 @@ use super::nvrtc::{ARCH, compiler};
 fn instructions(cubin: &[u8]) -> Vec<(String, Vec<u8>)> {
     let number = |at: usize, bytes: usize| -> usize {
         let part = &cubin[at..at + bytes];
-        part.iter()
-            .rev()
-            .fold(0, |all, byte| all << 8 | usize::from(*byte))
+        part.iter().rev().fold(0, |all, byte| all << 8 | usize::from(*byte))
     };
     // ELF, 64 bits: the table of sections, the size and number of its entries, the one of names.
     let (table, size, count, names) = (number(40, 8), number(58, 2), number(60, 2), number(62, 2));
@@ -27,15 +25,11 @@ fn instructions(cubin: &[u8]) -> Vec<(String, Vec<u8>)> {
     };
     let name = |at: usize| {
         let start = content(names).start + number(header(at), 4);
-        let end = cubin[start..]
-            .iter()
-            .position(|b| *b == 0)
-            .expect("a name ends");
+        let end = cubin[start..].iter().position(|b| *b == 0).expect("a name ends");
         String::from_utf8_lossy(&cubin[start..start + end]).into_owned()
     };
     let code = (0..count).filter(|at| name(*at).starts_with(".text"));
-    code.map(|at| (name(at), cubin[content(at)].to_vec()))
-        .collect()
+    code.map(|at| (name(at), cubin[content(at)].to_vec())).collect()
 }
 
 /// Marks tell profilers the origin of instructions; they change none of them.
@@ -46,9 +40,8 @@ fn marks_change_no_instruction() {
     algorithm.file = "navier_stokes.pde".to_string();
     let mut bytes = [0, 0];
     for preset in ["direct", "carried", "single_pass", "decomposed"] {
-        let schedule = presets::find(preset)
-            .expect("a preset")
-            .schedule(&algorithm, Precision::F32);
+        let schedule =
+            presets::find(preset).expect("a preset").schedule(&algorithm, Precision::F32);
         let compiled = compile(&algorithm, &schedule, &Target::new(4)).or_panic();
         let kernel = &compiled.kernels[0];
         let source = emit::cuda(kernel, Precision::F32).or_panic();
@@ -62,10 +55,7 @@ fn marks_change_no_instruction() {
         assert_eq!(plain.kernels, with.kernels, "{preset}");
         let code = instructions(&plain.cubin);
         assert!(!code.is_empty());
-        assert!(
-            code == instructions(&with.cubin),
-            "{preset}: other instructions"
-        );
+        assert!(code == instructions(&with.cubin), "{preset}: other instructions");
         bytes = [bytes[0] + plain.cubin.len(), bytes[1] + with.cubin.len()];
     }
     println!("bytes without and with marks: {bytes:?}");
@@ -95,9 +85,6 @@ fn moving_a_declaration_changes_its_marks_only() {
     };
     let (here, below) = (lines(&here.2), lines(&below.2));
     // Its `let` and both equations, each term on the line where it is first written.
-    assert_eq!(
-        BTreeSet::from_iter(here.iter().copied()),
-        BTreeSet::from([8, 9, 10, 11])
-    );
+    assert_eq!(BTreeSet::from_iter(here.iter().copied()), BTreeSet::from([8, 9, 10, 11]));
     assert!(here.iter().map(|l| l + 2).eq(below));
 }

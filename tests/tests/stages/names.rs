@@ -20,9 +20,8 @@ fn renamed(source: &str, model: &Model) -> String {
     let fields = model.fields.iter().map(|f| f.name.clone());
     let names = fields.chain(model.params.iter().map(|p| p.name.clone()));
     let names = names.chain([model.name.clone()]).enumerate();
-    names.fold(source.to_string(), |text, (at, name)| {
-        rename(&text, &name, &format!("q{}", 99 - at))
-    })
+    names
+        .fold(source.to_string(), |text, (at, name)| rename(&text, &name, &format!("q{}", 99 - at)))
 }
 
 /// Returns a text with numbers in place of words, in the order of their first occurrence.
@@ -53,9 +52,7 @@ fn emitted(source: &str) -> (String, Vec<String>) {
     let mut numbers = BTreeMap::new();
     let body = without_names(body, &mut numbers);
     let params = params.split(',');
-    let mut params: Vec<_> = params
-        .map(|p| without_names(p.trim(), &mut numbers))
-        .collect();
+    let mut params: Vec<_> = params.map(|p| without_names(p.trim(), &mut numbers)).collect();
     params.sort();
     (body, params)
 }
@@ -97,10 +94,8 @@ impl Made {
 /// Checks that the results for both differ in nothing but names.
 fn alike(one: &Algorithm, other: &Algorithm, precision: Precision, presets: &[&presets::Preset]) {
     for preset in presets {
-        let (one_made, other_made) = (
-            Made::by(preset, one, precision),
-            Made::by(preset, other, precision),
-        );
+        let (one_made, other_made) =
+            (Made::by(preset, one, precision), Made::by(preset, other, precision));
         let label = || format!("{} {} {precision:?}", one.name, preset.name);
         assert_eq!(one_made.placed, other_made.placed, "{}", label());
         assert_eq!(one_made.costs, other_made.costs, "{}", label());
@@ -115,10 +110,7 @@ fn other_names_change_no_schedule_and_no_cost() {
         for mixed in ["bidiagonal", "composed"] {
             let source = with_mixed(source, mixed);
             let model = parse_str(&source).or_panic();
-            let (one, other) = (
-                algorithm_of(&source),
-                algorithm_of(&renamed(&source, &model)),
-            );
+            let (one, other) = (algorithm_of(&source), algorithm_of(&renamed(&source, &model)));
             assert_ne!(one.functions[0].name, other.functions[0].name);
             for precision in [Precision::F32, Precision::F64] {
                 alike(&one, &other, precision, &presets);

@@ -10,11 +10,8 @@ pub(super) const ARCH: &str = "sm_90";
 
 /// Architectures, and the bytes of shared memory that a block may have there (CUDA C++ programming
 /// guide, technical specifications by compute capability).
-pub(super) const ARCHITECTURES: [(&str, usize); 3] = [
-    ("sm_80", 163 << 10),
-    (ARCH, 227 << 10),
-    ("sm_100", 227 << 10),
-];
+pub(super) const ARCHITECTURES: [(&str, usize); 3] =
+    [("sm_80", 163 << 10), (ARCH, 227 << 10), ("sm_100", 227 << 10)];
 
 /// Returns the compiler; without it, prints a line on how to get it. `cargo xtask test` always has it.
 pub(super) fn compiler() -> Option<&'static Nvrtc> {

@@ -21,17 +21,7 @@ const STEPS: usize = 2;
 
 fn layouts(dimension: usize) -> [Layout; 3] {
     let patches = PATCHES[dimension - 1];
-    [
-        Layout::ONE,
-        Layout {
-            patches,
-            devices: 1,
-        },
-        Layout {
-            patches,
-            devices: 2,
-        },
-    ]
+    [Layout::ONE, Layout { patches, devices: 1 }, Layout { patches, devices: 2 }]
 }
 
 fn same_bits_in_all_layouts<T: Real>(number: usize, system: &SystemDef) {
@@ -48,9 +38,7 @@ fn same_bits_in_all_layouts<T: Real>(number: usize, system: &SystemDef) {
     );
     let preset = &presets::ALL[number % presets::ALL.len()];
     let mut draws = Draws::new(number as u64);
-    let drawn = Space::new(algorithm, T::BYTES)
-        .sample(&mut draws)
-        .expect("legal schedules exist");
+    let drawn = Space::new(algorithm, T::BYTES).sample(&mut draws).expect("legal schedules exist");
     for schedule in [preset.schedule(algorithm, T::PRECISION), drawn] {
         let compiled = compile(algorithm, &schedule, &Target::new(T::BYTES)).or_panic();
         for layout in layouts(algorithm.dimension) {

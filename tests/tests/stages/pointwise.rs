@@ -78,14 +78,8 @@ fn one<T: Number>(engine: Engine) {
     }
     let roots = Q.map(|q| root(of(q)).to_f64());
     let watched = simulation.observe().unwrap();
-    assert_eq!(
-        watched["lowest"],
-        roots.into_iter().fold(f64::MAX, f64::min)
-    );
-    assert_eq!(
-        watched["highest"],
-        roots.into_iter().fold(f64::MIN, f64::max)
-    );
+    assert_eq!(watched["lowest"], roots.into_iter().fold(f64::MAX, f64::min));
+    assert_eq!(watched["highest"], roots.into_iter().fold(f64::MIN, f64::max));
     simulation.step().unwrap();
     let mean = simulation.field("mean").unwrap();
     for (i, now) in mean.iter().enumerate() {

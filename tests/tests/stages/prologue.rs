@@ -32,10 +32,7 @@ fn iteration(kernel: &Kernel) -> &[Stmt] {
 /// Returns the operations of each branch that computes.
 fn branches(kernel: &Kernel) -> Vec<usize> {
     let operations = |stmt: &Stmt| match stmt {
-        Stmt::If { body, .. } => body
-            .iter()
-            .filter(|s| matches!(s, Stmt::Let { .. }))
-            .count(),
+        Stmt::If { body, .. } => body.iter().filter(|s| matches!(s, Stmt::Let { .. })).count(),
         _ => 0,
     };
     let all = iteration(kernel).iter().map(operations);
@@ -51,14 +48,8 @@ fn planes_around_a_chunk_get_an_eighth_of_the_work_and_it_is_not_counted() {
             panic!("{:?} and {:?}", branches(&whole), branches(&separate));
         };
         assert_eq!(all, core);
-        assert!(
-            *before > 0 && before * most <= core + most,
-            "{before} of {core}"
-        );
-        assert!(
-            *behind > 0 && behind * most <= core + most * most,
-            "{behind} of {core}"
-        );
+        assert!(*before > 0 && before * most <= core + most, "{before} of {core}");
+        assert!(*behind > 0 && behind * most <= core + most * most, "{behind} of {core}");
         assert_eq!(whole.operations().cost, separate.operations().cost);
         assert_eq!(whole.operations().chain, separate.operations().chain);
     }

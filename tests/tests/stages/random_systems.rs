@@ -22,9 +22,7 @@ const STEPS: usize = 2;
 /// Returns the error of the engines on a model, if there is one.
 fn problem<T: Real>(model: &Model, seed: u64) -> Option<String> {
     let outcome = catch_unwind(AssertUnwindSafe(|| compare::<T>(model, seed)));
-    outcome
-        .unwrap_or_else(|_| Err("a stage panics".into()))
-        .err()
+    outcome.unwrap_or_else(|_| Err("a stage panics".into())).err()
 }
 
 fn compare<T: Real>(model: &Model, seed: u64) -> Result<(), String> {
@@ -41,18 +39,13 @@ fn compare<T: Real>(model: &Model, seed: u64) -> Result<(), String> {
     same("rows", &row_engine::<T>(&algorithm, &case, STEPS))?;
     // The processor's own schedule, and the others in turn.
     let turn = &presets::ALL[seed as usize / 2 % presets::ALL.len()];
-    let chosen = presets::ALL
-        .iter()
-        .filter(|p| p.name == "cpu" || p.name == turn.name);
+    let chosen = presets::ALL.iter().filter(|p| p.name == "cpu" || p.name == turn.name);
     for preset in chosen {
         let schedule = preset.schedule(&algorithm, T::PRECISION);
         let compiled = compile(&algorithm, &schedule, &Target::new(T::BYTES));
         let compiled = compiled.map_err(|e| format!("{}: {e}", preset.name))?;
         let found = interpreted::<T>(&algorithm, &compiled, &case, STEPS, seed, Shadow::Full);
-        same(
-            preset.name,
-            &found.map_err(|e| format!("{}: {e}", preset.name))?,
-        )?;
+        same(preset.name, &found.map_err(|e| format!("{}: {e}", preset.name))?)?;
     }
     let space = Space::new(&algorithm, T::BYTES);
     let Some(schedule) = space.sample(&mut Draws::new(seed)) else {
@@ -83,9 +76,7 @@ fn as_written<T: Real>(
     let initial: Vec<Vec<T>> = states.map(|(i, _)| case.initial(i)).collect();
     let bounds = run.fields(&initial, STEPS);
     let checked = within(found, &bounds);
-    checked
-        .map(|_| ())
-        .map_err(|e| format!("as written in {}: {e}", T::NAME))
+    checked.map(|_| ()).map_err(|e| format!("as written in {}: {e}", T::NAME))
 }
 
 fn read(text: &str) -> Model {
@@ -94,9 +85,7 @@ fn read(text: &str) -> Model {
 
 /// Returns the seeds below a number that this run takes.
 fn seeds(count: u64) -> impl Iterator<Item = u64> {
-    (0..samples(count as usize))
-        .filter(|seed| takes(*seed))
-        .map(|seed| seed as u64)
+    (0..samples(count as usize)).filter(|seed| takes(*seed)).map(|seed| seed as u64)
 }
 
 fn check_seed<T: Real>(seed: u64) {
@@ -114,16 +103,12 @@ fn check_model<T: Real>(model: &Model, seed: u64) {
 
 #[test]
 fn even_seeds_agree_in_double_precision() {
-    seeds(SYSTEMS)
-        .filter(|seed| seed % 2 == 0)
-        .for_each(check_seed::<f64>);
+    seeds(SYSTEMS).filter(|seed| seed % 2 == 0).for_each(check_seed::<f64>);
 }
 
 #[test]
 fn odd_seeds_agree_in_single_precision() {
-    seeds(SYSTEMS)
-        .filter(|seed| seed % 2 == 1)
-        .for_each(check_seed::<f32>);
+    seeds(SYSTEMS).filter(|seed| seed % 2 == 1).for_each(check_seed::<f32>);
 }
 
 /// Vectors of three components along one and two axes.

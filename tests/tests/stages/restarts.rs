@@ -29,14 +29,9 @@ fn bits<T: Number>(simulation: &Simulation<T>) -> Vec<u64> {
     let names: Vec<String> = simulation.components().map(str::to_string).collect();
     let values = names.iter().flat_map(|name| {
         let field = simulation.field(name).unwrap();
-        field
-            .iter()
-            .map(|v| v.to_f64().to_bits())
-            .collect::<Vec<_>>()
+        field.iter().map(|v| v.to_f64().to_bits()).collect::<Vec<_>>()
     });
-    values
-        .chain([simulation.t().to_bits(), simulation.dt().to_bits()])
-        .collect()
+    values.chain([simulation.t().to_bits(), simulation.dt().to_bits()]).collect()
 }
 
 /// Compares some steps in one run with the same ones in two; the second one knows only the files of the first.
@@ -46,19 +41,13 @@ fn goes_on<T: Number>(problem: &Problem, name: &str, engines: [Engine; 2]) -> Re
         built.map_err(|e| format!("{name}: {e}"))
     };
     let mut whole = build(problem, engines[0])?;
-    problem
-        .initialize(&mut whole)
-        .map_err(|e| format!("{name}: {e}"))?;
+    problem.initialize(&mut whole).map_err(|e| format!("{name}: {e}"))?;
     let step = |simulation: &mut Simulation<T>| {
-        simulation
-            .run(2, |_, _| ())
-            .map_err(|e| format!("{name}: {e}"))
+        simulation.run(2, |_, _| ()).map_err(|e| format!("{name}: {e}"))
     };
     step(&mut whole)?;
     let state = file(name);
-    problem
-        .save_npz(&whole, &state)
-        .map_err(|e| format!("{name}: {e}"))?;
+    problem.save_npz(&whole, &state).map_err(|e| format!("{name}: {e}"))?;
     step(&mut whole)?;
 
     let text = problem.to_toml(None);
@@ -66,9 +55,7 @@ fn goes_on<T: Number>(problem: &Problem, name: &str, engines: [Engine; 2]) -> Re
     let again = again.map_err(|e| format!("{name}: {e}"))?;
     let mut second = build(&again, engines[1])?;
     let restored = second.restore(&state).map_err(|e| format!("{name}: {e}"))?;
-    let changed = again
-        .changed_since(&second, &state)
-        .map_err(|e| format!("{name}: {e}"))?;
+    let changed = again.changed_since(&second, &state).map_err(|e| format!("{name}: {e}"))?;
     std::fs::remove_file(&state).map_err(|e| e.to_string())?;
     if !restored.changed.is_empty() || changed.is_none_or(|changed| !changed.is_empty()) {
         return Err(format!("{name}: {restored:?}"));
@@ -114,24 +101,14 @@ fn every_problem_goes_on_from_its_own_files() {
 fn every_scheme_goes_on_from_its_own_files() {
     let mut wrong = Vec::new();
     let mut tried = 0;
-    for name in [
-        "sod",
-        "dam_break",
-        "burgers",
-        "rotation",
-        "acoustic_pulse",
-        "heat_blob",
-    ] {
+    for name in ["sod", "dam_break", "burgers", "rotation", "acoustic_pulse", "heat_blob"] {
         let built_in = problems::find(name).unwrap();
         let Some(first) = small(built_in, &[]) else {
             wrong.push(format!("{name} has no small mesh"));
             continue;
         };
         let model = first.system.model();
-        let named = model
-            .others
-            .iter()
-            .map(|scheme| format!("scheme={}", scheme.name));
+        let named = model.others.iter().map(|scheme| format!("scheme={}", scheme.name));
         let tables = ["scheme.time=rk4", "scheme.arith=given", "scheme.order=2"];
         let changes = named.chain(tables.map(str::to_string));
         for change in changes {
@@ -143,9 +120,5 @@ fn every_scheme_goes_on_from_its_own_files() {
             }
         }
     }
-    assert!(
-        wrong.is_empty() && tried > 20,
-        "{tried} tried:\n{}",
-        wrong.join("\n")
-    );
+    assert!(wrong.is_empty() && tried > 20, "{tried} tried:\n{}", wrong.join("\n"));
 }

@@ -91,14 +91,8 @@ fn a_plan_with_arrays_apart_gives_the_same_bits() {
     let plan = plan.with_own_accumulators(&algorithm);
     assert_eq!(plan.memories(), 12);
     let compiled = stencil_compiler::compile::lower(&algorithm, &schedule, plan, &target).unwrap();
-    let found = interpreted_on::<f32>(
-        Layout::ONE,
-        &algorithm,
-        &compiled,
-        &case,
-        STEPS,
-        (3, Shadow::Full),
-    );
+    let found =
+        interpreted_on::<f32>(Layout::ONE, &algorithm, &compiled, &case, STEPS, (3, Shadow::Full));
     assert_eq!(differing(&found.unwrap(), &reference), 0);
 }
 
@@ -115,11 +109,7 @@ fn several_patches_agree() {
             let on = Layout { patches, devices };
             let found =
                 interpreted_on::<f64>(on, &algorithm, &compiled, &case, STEPS, (7, Shadow::Full));
-            assert_eq!(
-                differing(&found.unwrap(), &reference),
-                0,
-                "{layout:?} {patches:?}"
-            );
+            assert_eq!(differing(&found.unwrap(), &reference), 0, "{layout:?} {patches:?}");
         }
     }
 }
@@ -131,14 +121,9 @@ fn states_take_two_arrays_and_move_eight_words() {
         let algorithm = navier_stokes(time);
         let schedule = schedule("kernel march tile_x=64 tile_y=8");
         let compiled = compile(&algorithm, &schedule, &Target::new(4)).unwrap();
-        let moved: f64 = cost::kernels(&compiled)
-            .unwrap()
-            .iter()
-            .map(|k| k.least_bytes())
-            .sum();
-        let least: f64 = (0..algorithm.substeps.len())
-            .map(|at| cost::floor_bytes(&algorithm, at, 4))
-            .sum();
+        let moved: f64 = cost::kernels(&compiled).unwrap().iter().map(|k| k.least_bytes()).sum();
+        let least: f64 =
+            (0..algorithm.substeps.len()).map(|at| cost::floor_bytes(&algorithm, at, 4)).sum();
         assert_eq!(moved, least, "{time}");
         (compiled.plan.memories() / 4, moved / 16.0)
     };
@@ -177,16 +162,10 @@ fn tableaus_of_states_are_of_the_same_methods() {
     for of_states in integrators::ALL.iter().filter(|i| i.name.contains('<')) {
         let name = of_states.name.split('<').next().unwrap();
         let method = integrators::find(name).unwrap();
-        assert_eq!(
-            (method.order, method.source),
-            (of_states.order, of_states.source)
-        );
+        assert_eq!((method.order, method.source), (of_states.order, of_states.source));
         let times = [method, of_states].map(|i| (i.tableau)().times());
         let pairs = times[0].iter().zip(&times[1]);
-        assert!(
-            pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-14),
-            "{times:?}"
-        );
+        assert!(pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-14), "{times:?}");
     }
 }
 
@@ -224,14 +203,8 @@ fn states_are_as_accurate_as_accumulators() {
         ("f32", f64::from(f32::EPSILON), errors::<f32>(12)),
         ("f64", f64::EPSILON, errors::<f64>(12)),
     ] {
-        assert!(
-            accumulators > 0.0 && states < epsilon,
-            "{precision}: {states}"
-        );
-        assert!(
-            states < 1.1 * accumulators,
-            "{precision}: {accumulators} {states}"
-        );
+        assert!(accumulators > 0.0 && states < epsilon, "{precision}: {states}");
+        assert!(states < 1.1 * accumulators, "{precision}: {accumulators} {states}");
     }
 }
 
@@ -240,10 +213,9 @@ fn states_are_as_accurate_as_accumulators() {
 fn kernels_with_states_compile_without_spills() {
     let Some(nvrtc) = compiler() else { return };
     let algorithm = navier_stokes(STATES);
-    for (precision, tile, points, may) in [
-        (Precision::F32, [64, 12], 2, 0),
-        (Precision::F64, [32, 12], 1, ADDRESSES),
-    ] {
+    for (precision, tile, points, may) in
+        [(Precision::F32, [64, 12], 2, 0), (Precision::F64, [32, 12], 1, ADDRESSES)]
+    {
         let gpu = presets::find("gpu").expect("a preset");
         let gpu = gpu.schedule(&algorithm, precision);
         for schedule in [carried(&algorithm, tile, points), gpu] {
@@ -251,10 +223,8 @@ fn kernels_with_states_compile_without_spills() {
             for kernel in compiled.unwrap_or_else(|e| panic!("{e}")).kernels {
                 let r = resources(nvrtc, &emitted(kernel.clone(), precision), ARCH);
                 let (spilled, form) = (r.spill_stores + r.spill_loads, precision.name());
-                let about = format!(
-                    "{} {form}: {} registers, {spilled} bytes",
-                    kernel.name, r.registers
-                );
+                let about =
+                    format!("{} {form}: {} registers, {spilled} bytes", kernel.name, r.registers);
                 assert!(r.registers <= 168 && spilled <= may, "{about}");
             }
         }
@@ -273,12 +243,7 @@ fn systems_of_the_library_take_states() {
         model.scheme.time = STATES.to_string();
         let algorithm = discretized(&model);
         let fields = algorithm.states_of(Role::Field).count();
-        assert_eq!(
-            algorithm.previous_fields().len(),
-            fields,
-            "{}",
-            algorithm.name
-        );
+        assert_eq!(algorithm.previous_fields().len(), fields, "{}", algorithm.name);
         let mut case = Case::new(&algorithm, CELLS[algorithm.dimension - 1]);
         case.dt = 1e-3;
         case.means = means(&model, &algorithm);

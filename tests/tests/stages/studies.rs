@@ -53,11 +53,7 @@ fn files_and_commands_name_each_other() {
 /// Compares fields after some steps by each schedule with those of the definition around these means.
 fn bits(system: &str, schedules: &[&str], means: &[f64], (cells, steps): ([usize; 3], usize)) {
     let algorithm = algorithm(system);
-    let case = Case {
-        means: means.to_vec(),
-        dt: 1e-3,
-        ..Case::new(&algorithm, cells)
-    };
+    let case = Case { means: means.to_vec(), dt: 1e-3, ..Case::new(&algorithm, cells) };
     let expected = oracle::<f64>(&algorithm, &case, steps);
     let are_numbers = expected.iter().flatten().all(|value| value.is_finite());
     assert!(are_numbers, "{system}");
@@ -84,11 +80,8 @@ fn sweeps_taken_apart_give_the_bits_of_the_definition() {
 
 #[test]
 fn stored_operations_of_a_gas_give_the_bits_of_the_definition() {
-    let schedules = [
-        "ns_tiled.schedule",
-        "ns_lexicographic.schedule",
-        "ns_lexicographic_aos.schedule",
-    ];
+    let schedules =
+        ["ns_tiled.schedule", "ns_lexicographic.schedule", "ns_lexicographic_aos.schedule"];
     let means = [2.0, 0.0, 0.0, 0.0, 4.0];
     bits("compressible_ns.pde", &schedules, &means, ([7, 6, 5], 1));
 }
@@ -98,27 +91,16 @@ fn stored_operations_of_a_gas_give_the_bits_of_the_definition() {
 fn each_operation_of_a_gas_with_friction_is_a_kernel() {
     let algorithm = algorithm("compressible_ns.pde");
     let compiled = compiled(&algorithm, "ns_tiled.schedule");
-    let launches = compiled
-        .plan
-        .launches
-        .iter()
-        .filter(|launch| launch.substep == 0);
-    let outputs: Vec<(usize, &str)> = launches
-        .map(|launch| (launch.outputs.len(), launch.outputs[0].1.as_str()))
-        .collect();
-    let weights = outputs[..3]
-        .iter()
-        .all(|(count, name)| *count == 25 && name.ends_with("weight"));
+    let launches = compiled.plan.launches.iter().filter(|launch| launch.substep == 0);
+    let outputs: Vec<(usize, &str)> =
+        launches.map(|launch| (launch.outputs.len(), launch.outputs[0].1.as_str())).collect();
+    let weights = outputs[..3].iter().all(|(count, name)| *count == 25 && name.ends_with("weight"));
     assert!(weights, "{outputs:?}");
-    let values = outputs[3..6]
-        .iter()
-        .all(|(count, name)| *count == 10 && name.ends_with("upper"));
+    let values = outputs[3..6].iter().all(|(count, name)| *count == 10 && name.ends_with("upper"));
     assert!(values, "{outputs:?}");
     assert_eq!(outputs[6], (9, "dx_u_x"));
     assert_eq!(outputs[7], (9, "stress_xx"));
-    let fluxes = outputs[8..11]
-        .iter()
-        .all(|(count, name)| *count == 5 && name.ends_with("flux"));
+    let fluxes = outputs[8..11].iter().all(|(count, name)| *count == 5 && name.ends_with("flux"));
     assert!(fluxes, "{outputs:?}");
     assert_eq!(outputs.len(), 12);
 }

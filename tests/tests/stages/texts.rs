@@ -24,9 +24,7 @@ fn every_text_parses_back() {
 
             let (space, mut draws) = (Space::new(&discrete, 4), Draws::new(11));
             let sampled = (0..6).filter_map(|_| space.sample(&mut draws));
-            let named = presets::ALL
-                .iter()
-                .map(|p| p.schedule(&discrete, Precision::F32));
+            let named = presets::ALL.iter().map(|p| p.schedule(&discrete, Precision::F32));
             for chosen in named.chain(sampled) {
                 later_stages(&discrete, &chosen);
             }
@@ -38,16 +36,10 @@ fn later_stages(discrete: &algorithm::Algorithm, chosen: &schedule::Schedule) {
     let text = schedule::text::print(chosen);
     assert_eq!(schedule::text::parse(&text).or_panic(), *chosen);
     let compiled = compile(discrete, chosen, &Target::new(4)).or_panic();
-    assert_eq!(
-        plan::text::parse(&plan::text::print(&compiled.plan)).or_panic(),
-        compiled.plan
-    );
+    assert_eq!(plan::text::parse(&plan::text::print(&compiled.plan)).or_panic(), compiled.plan);
     for made in &compiled.kernels {
         let text = kernel::text::print(made);
-        assert_eq!(
-            kernel::text::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}")),
-            *made
-        );
+        assert_eq!(kernel::text::parse(&text).unwrap_or_else(|e| panic!("{e}\n{text}")), *made);
     }
 }
 
@@ -57,12 +49,9 @@ fn the_same_input_gives_the_same_bytes() {
         let discrete = algorithm_of(ISOTHERMAL_NS);
         let mut out = algorithm::text::print(&discrete);
         for preset in presets::ALL {
-            let compiled = compile(
-                &discrete,
-                &preset.schedule(&discrete, Precision::F32),
-                &Target::new(4),
-            )
-            .or_panic();
+            let compiled =
+                compile(&discrete, &preset.schedule(&discrete, Precision::F32), &Target::new(4))
+                    .or_panic();
             out += &plan::text::print(&compiled.plan);
             for made in &compiled.kernels {
                 out += &kernel::text::print(made);

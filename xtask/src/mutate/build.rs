@@ -20,18 +20,9 @@ impl Copy {
     /// Copies the files that git knows of, those that changed alone, so that little is compiled anew.
     pub(super) fn fill(workspace: &Workspace) -> Result<Self, String> {
         let folder = workspace.target.join("mutate");
-        let copy = Self {
-            tree: folder.join("tree"),
-            folder,
-        };
+        let copy = Self { tree: folder.join("tree"), folder };
         let output = Command::new("git")
-            .args([
-                "ls-files",
-                "-z",
-                "--cached",
-                "--others",
-                "--exclude-standard",
-            ])
+            .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
             .current_dir(&workspace.root)
             .output()
             .map_err(|error| format!("git ls-files: {error}"))?;
@@ -89,10 +80,7 @@ impl Copy {
         for (number, fault) in faults {
             let is_everywhere = together.contains(number);
             let tests = match is_everywhere {
-                true => tests
-                    .iter()
-                    .find(|tests| tests.name == fault.tests)
-                    .cloned(),
+                true => tests.iter().find(|tests| tests.name == fault.tests).cloned(),
                 false => self.apart(list, *number, fault)?,
             };
             let tests = tests.ok_or(format!("{} has no tests", fault.describe()))?;
@@ -154,24 +142,18 @@ impl Copy {
         if !output.status.success() {
             return Err(format!("faults that do not compile:\n{text}"));
         }
-        let mut found = text
-            .lines()
-            .filter(|line| line.trim_start().starts_with("Executable"));
+        let mut found = text.lines().filter(|line| line.trim_start().starts_with("Executable"));
         let path = found
             .next_back()
             .and_then(|line| line.rsplit_once('('))
             .and_then(|(_, path)| path.strip_suffix(')'));
-        path.map(|path| self.tree.join(path))
-            .ok_or(format!("cargo built no program:\n{text}"))
+        path.map(|path| self.tree.join(path)).ok_or(format!("cargo built no program:\n{text}"))
     }
 
     /// The folder of a package.
     fn package(&self, name: &str) -> Result<PathBuf, String> {
         let line = format!("name = \"{name}\"");
-        let tree = Workspace {
-            root: self.tree.clone(),
-            target: self.folder.join("target"),
-        };
+        let tree = Workspace { root: self.tree.clone(), target: self.folder.join("target") };
         for manifest in tree.manifests()? {
             if self.read(&manifest)?.lines().any(|known| known == line) {
                 return Ok(manifest.parent().unwrap_or(Path::new("")).to_path_buf());

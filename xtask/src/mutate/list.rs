@@ -64,13 +64,7 @@ pub(super) struct Fault {
 impl Fault {
     /// Returns the fault on one line.
     pub(super) fn describe(&self) -> String {
-        format!(
-            "{} {}: `{}` as `{}`",
-            self.tests,
-            self.file.display(),
-            self.from,
-            self.to
-        )
+        format!("{} {}: `{}` as `{}`", self.tests, self.file.display(), self.from, self.to)
     }
 
     /// Returns the number of times that a text has the place.
@@ -82,9 +76,7 @@ impl Fault {
 impl List {
     /// Returns the tests of a name.
     pub(super) fn target(&self, name: &str) -> Result<&Target, String> {
-        self.tests
-            .get(name)
-            .ok_or(format!("no line `tests {name}: ..`"))
+        self.tests.get(name).ok_or(format!("no line `tests {name}: ..`"))
     }
 
     /// Returns the names of all tests.
@@ -113,18 +105,10 @@ impl List {
                     return Err(wrong("`+` without `-`"));
                 };
                 list.target(&tests).map_err(|e| wrong(&e))?;
-                list.faults.push(Fault {
-                    tests,
-                    file,
-                    from,
-                    to: to.to_string(),
-                });
+                list.faults.push(Fault { tests, file, from, to: to.to_string() });
             } else {
                 let (tests, file) = line.split_once(' ').ok_or(wrong("no tests and a file"))?;
-                if open
-                    .replace((tests.to_string(), file.into(), None))
-                    .is_some()
-                {
+                if open.replace((tests.to_string(), file.into(), None)).is_some() {
                     return Err(wrong("the fault before it has no `+`"));
                 }
             }
@@ -145,10 +129,7 @@ mod tests {
         let list = List::parse("# all\ntests a: -p b --lib c\n\na c.rs\n- 1 - 2\n+ 1 + 2\n");
         let list = list.expect("a list");
         let target = list.target("a").expect("tests");
-        assert_eq!(
-            (target.package.as_str(), &target.filters[..]),
-            ("b", &["c".to_string()][..])
-        );
+        assert_eq!((target.package.as_str(), &target.filters[..]), ("b", &["c".to_string()][..]));
         let fault = &list.faults[0];
         assert_eq!(fault.describe(), "a c.rs: `1 - 2` as `1 + 2`");
         assert_eq!(fault.count("1 - 2 and 1 - 2"), 2);
@@ -160,14 +141,8 @@ mod tests {
             ("- a", "line 1: `-` without a file"),
             ("a b.rs\n+ c", "line 2: `+` without `-`"),
             ("a b.rs\n- c\n+ d", "line 3: no line `tests a: ..`"),
-            (
-                "tests a: b",
-                "line 1: no `-p PACKAGE --lib` or `--test NAME`",
-            ),
-            (
-                "tests a: -p b --lib\na b.rs\n- c",
-                "the last fault has no `+`",
-            ),
+            ("tests a: b", "line 1: no `-p PACKAGE --lib` or `--test NAME`"),
+            ("tests a: -p b --lib\na b.rs\n- c", "the last fault has no `+`"),
         ] {
             assert_eq!(List::parse(text).map(|_| ()), Err(message.to_string()));
         }

@@ -26,17 +26,10 @@ pub(crate) fn check(workspace: &Workspace) -> Result<(), String> {
         (found != Ok(1)).then(|| format!("{}: {} times", fault.describe(), found.unwrap_or(0)))
     });
     let stale: Vec<String> = stale.collect();
-    println!(
-        "{} faults, {} of them stale",
-        list.faults.len(),
-        stale.len()
-    );
+    println!("{} faults, {} of them stale", list.faults.len(), stale.len());
     match stale.is_empty() {
         true => Ok(()),
-        false => Err(format!(
-            "places that are not there once:\n{}",
-            stale.join("\n")
-        )),
+        false => Err(format!("places that are not there once:\n{}", stale.join("\n"))),
     }
 }
 
@@ -47,20 +40,14 @@ pub(crate) fn build(workspace: &Workspace, words: &[&str]) -> Result<std::path::
         let text = fault.describe();
         words.is_empty() || words.iter().any(|word| text.contains(word))
     };
-    let numbered = list
-        .faults
-        .iter()
-        .enumerate()
-        .map(|(at, fault)| (at + 1, fault));
+    let numbered = list.faults.iter().enumerate().map(|(at, fault)| (at + 1, fault));
     let faults: Vec<(usize, &Fault)> = numbered.filter(|(_, fault)| chosen(fault)).collect();
     if faults.is_empty() {
         return Err(format!("no fault of {LIST} holds {}", words.join(" or ")));
     }
     let nearest = |name: &&str| faults.iter().any(|(_, fault)| fault.tests == *name);
     // Faults that the nearest tests let pass are shown to all others, unless some faults are asked for alone.
-    let names = list
-        .names()
-        .filter(|name| words.is_empty() || nearest(name));
+    let names = list.names().filter(|name| words.is_empty() || nearest(name));
     let names: Vec<&str> = names.collect();
     let copy = Copy::fill(workspace)?;
     let plan = copy.build(&list, &names, &faults)?;

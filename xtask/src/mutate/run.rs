@@ -48,11 +48,7 @@ pub(super) struct Plan {
 impl Tests {
     fn fields(&self) -> String {
         let (program, folder) = (self.program.display(), self.folder.display());
-        format!(
-            "{}\t{program}\t{folder}\t{}",
-            self.name,
-            self.filters.join(" ")
-        )
+        format!("{}\t{program}\t{folder}\t{}", self.name, self.filters.join(" "))
     }
 
     fn parse(fields: &[&str]) -> Option<Self> {
@@ -124,17 +120,8 @@ impl Plan {
             let _ = writeln!(out, "tests\t{}", tests.fields());
         }
         for subject in &self.subjects {
-            let Subject {
-                number,
-                tests,
-                is_everywhere,
-                text,
-            } = subject;
-            let _ = writeln!(
-                out,
-                "fault\t{number}\t{is_everywhere}\t{text}\t{}",
-                tests.fields()
-            );
+            let Subject { number, tests, is_everywhere, text } = subject;
+            let _ = writeln!(out, "fault\t{number}\t{is_everywhere}\t{text}\t{}", tests.fields());
         }
         out
     }
@@ -171,33 +158,23 @@ impl Plan {
                 let start = Instant::now();
                 let killer = self.killer(subject, &times)?;
                 let word = killer.map_or("SURVIVED".into(), |name| format!("killed by {name}"));
-                let line = format!(
-                    "{word:<24} {:4.0} s  {}",
-                    start.elapsed().as_secs_f64(),
-                    subject.text
-                );
+                let line =
+                    format!("{word:<24} {:4.0} s  {}", start.elapsed().as_secs_f64(), subject.text);
                 println!("{line}");
-                lines
-                    .lock()
-                    .map_err(|e| e.to_string())?
-                    .insert(subject.number, line);
+                lines.lock().map_err(|e| e.to_string())?.insert(subject.number, line);
             }
             Ok(())
         };
         thread::scope(|scope| {
             let all: Vec<_> = (0..jobs).map(|_| scope.spawn(work)).collect();
             all.into_iter().try_for_each(|one| {
-                one.join()
-                    .map_err(|_| "a thread of tests panicked".to_string())?
+                one.join().map_err(|_| "a thread of tests panicked".to_string())?
             })
         })?;
         let lines = lines.into_inner().map_err(|e| e.to_string())?;
         let text: String = lines.values().map(|line| format!("{line}\n")).collect();
         fs::write(report, text).map_err(|e| format!("{}: {e}", report.display()))?;
-        let killed = lines
-            .values()
-            .filter(|line| line.starts_with("killed"))
-            .count();
+        let killed = lines.values().filter(|line| line.starts_with("killed")).count();
         println!("{killed} of {} faults are killed", lines.len());
         match killed == lines.len() {
             true => Ok(()),
@@ -213,11 +190,7 @@ impl Plan {
             if !tests.pass(0, processors(), Duration::from_secs(3600))? {
                 return Err(format!("tests `{}` fail without a fault", tests.name));
             }
-            println!(
-                "{:<24} {:4.0} s  without a fault",
-                tests.name,
-                start.elapsed().as_secs_f64()
-            );
+            println!("{:<24} {:4.0} s  without a fault", tests.name, start.elapsed().as_secs_f64());
             times.insert(tests.name.as_str(), start.elapsed());
         }
         Ok(times)
@@ -274,10 +247,7 @@ mod tests {
             is_everywhere: true,
             text: "`a` as `b`".into(),
         };
-        let plan = Plan {
-            tests: vec![tests],
-            subjects: vec![subject],
-        };
+        let plan = Plan { tests: vec![tests], subjects: vec![subject] };
         let path = std::env::temp_dir().join(format!("stencil-faults-{}", std::process::id()));
         fs::write(&path, plan.text()).expect("a file");
         let read = Plan::read(&path);
@@ -292,14 +262,8 @@ mod tests {
         assert_eq!(shell("false").pass(0, 1, long), Ok(false));
         assert_eq!(shell("test $STENCIL_FAULT = 7").pass(7, 1, long), Ok(true));
         let start = Instant::now();
-        assert_eq!(
-            shell("echo test a ... FAILED; exec sleep 50").pass(0, 1, long),
-            Ok(false)
-        );
-        assert_eq!(
-            shell("exec sleep 50").pass(0, 1, Duration::from_millis(50)),
-            Ok(false)
-        );
+        assert_eq!(shell("echo test a ... FAILED; exec sleep 50").pass(0, 1, long), Ok(false));
+        assert_eq!(shell("exec sleep 50").pass(0, 1, Duration::from_millis(50)), Ok(false));
         assert!(start.elapsed() < Duration::from_secs(40));
     }
 }

@@ -55,10 +55,7 @@ pub(super) fn switch(text: &str, faults: &[(usize, &Fault)]) -> (String, Vec<usi
     }
     for (at, fault) in in_closures {
         let Fault { from, to, .. } = fault;
-        let both = format!(
-            "{{ {} if *FAULT == {at} {{ {to} }} else {{ {from} }} }}",
-            number()
-        );
+        let both = format!("{{ {} if *FAULT == {at} {{ {to} }} else {{ {from} }} }}", number());
         out = out.replace(from, &both);
     }
     (out, numbers)
@@ -82,9 +79,7 @@ impl Body {
     /// Returns the body of the innermost function around some lines, if it can be chosen at run time.
     fn around(lines: &[&str], at: usize, count: usize) -> Option<Self> {
         let begins = |line: &&str| {
-            line.split_whitespace()
-                .take_while(|word| !word.contains('{'))
-                .any(|word| word == "fn")
+            line.split_whitespace().take_while(|word| !word.contains('{')).any(|word| word == "fn")
         };
         let mut start = at;
         loop {
@@ -93,10 +88,7 @@ impl Body {
             let end = (start..lines.len())
                 .find(|i| indent(lines[*i]) == depth && lines[*i].trim() == "}")?;
             let open = (start..end).find(|i| lines[*i].ends_with('{'))?;
-            let body = Body {
-                first: open + 1,
-                end,
-            };
+            let body = Body { first: open + 1, end };
             if body.first <= at && at + count <= body.end {
                 let head = lines[start..=open].join(" ");
                 return (!head.contains("const fn") && !head.contains("-> impl")).then_some(body);
@@ -108,16 +100,10 @@ impl Body {
     fn with(&self, lines: &[&str], faults: &[(usize, &Fault)]) -> String {
         let body = lines[self.first..self.end].join("\n");
         let cases = faults.iter().map(|(number, fault)| {
-            format!(
-                "{number} => {{\n{}\n}}\n",
-                body.replace(&fault.from, &fault.to)
-            )
+            format!("{number} => {{\n{}\n}}\n", body.replace(&fault.from, &fault.to))
         });
         let number = number();
-        format!(
-            "{number}\nmatch *FAULT {{\n{}_ => {{\n{body}\n}}\n}}\n",
-            cases.collect::<String>()
-        )
+        format!("{number}\nmatch *FAULT {{\n{}_ => {{\n{body}\n}}\n}}\n", cases.collect::<String>())
     }
 }
 
@@ -131,12 +117,7 @@ mod tests {
     use super::*;
 
     fn fault(from: &str, to: &str) -> Fault {
-        Fault {
-            tests: "a".into(),
-            file: "a.rs".into(),
-            from: from.into(),
-            to: to.into(),
-        }
+        Fault { tests: "a".into(), file: "a.rs".into(), from: from.into(), to: to.into() }
     }
 
     const TEXT: &str = "\
@@ -159,11 +140,8 @@ fn each() -> impl Iterator<Item = i32> {
 
     #[test]
     fn functions_choose_among_their_faults() {
-        let (one, two, inner) = (
-            fault("a > 2", "a < 2"),
-            fault("* 4", "/ 4"),
-            fault("a + 1", "a - 1"),
-        );
+        let (one, two, inner) =
+            (fault("a > 2", "a < 2"), fault("* 4", "/ 4"), fault("a + 1", "a - 1"));
         let (text, numbers) = switch(TEXT, &[(1, &one), (5, &two)]);
         assert_eq!(numbers, [1, 5]);
         assert!(text.contains("1 => {\n    fn inner"), "{text}");
@@ -171,10 +149,7 @@ fn each() -> impl Iterator<Item = i32> {
         assert_eq!(text.matches("inner(a) / 4").count(), 1);
         let (text, numbers) = switch(TEXT, &[(2, &inner)]);
         assert_eq!(numbers, [2]);
-        assert!(
-            text.contains("2 => {\n        a - 1\n}\n_ => {\n        a + 1\n}"),
-            "{text}"
-        );
+        assert!(text.contains("2 => {\n        a - 1\n}\n_ => {\n        a + 1\n}"), "{text}");
     }
 
     #[test]
@@ -183,10 +158,7 @@ fn each() -> impl Iterator<Item = i32> {
         let (text, numbers) = switch(text, &[(4, &fault("x + x", "x - x"))]);
         assert_eq!(numbers, [4]);
         assert!(text.contains("of: |x| { static FAULT"), "{text}");
-        assert!(
-            text.contains("if *FAULT == 4 { x - x } else { x + x } },"),
-            "{text}"
-        );
+        assert!(text.contains("if *FAULT == 4 { x - x } else { x + x } },"), "{text}");
     }
 
     #[test]

@@ -19,12 +19,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("stencil-fuzz", &["stencil-tests"]),
     ("xtask", &[]),
 ];
-const CLI: &[&str] = &[
-    "stencil-compiler",
-    "stencil-report",
-    "stencil-runtime",
-    "physics",
-];
+const CLI: &[&str] = &["stencil-compiler", "stencil-report", "stencil-runtime", "physics"];
 const OUTER: &[&str] = &["stencil-compiler", "stencil-runtime", "physics"];
 const BATCH: &[&str] = &["stencil-compiler", "stencil-runtime", "stencil-tests"];
 
@@ -39,10 +34,7 @@ pub(super) fn check(path: &Path, manifest: &str) -> Vec<Violation> {
     };
     let (name, dependencies) = parse(manifest);
     let Some((_, allowed)) = ARROWS.iter().find(|(member, _)| *member == name) else {
-        return vec![violation(
-            1,
-            format!("`{name}` has no place among the arrows"),
-        )];
+        return vec![violation(1, format!("`{name}` has no place among the arrows"))];
     };
     let is_member = |name: &str| ARROWS.iter().any(|(member, _)| *member == name);
     dependencies
@@ -59,10 +51,7 @@ fn parse(manifest: &str) -> (String, Vec<(usize, String)>) {
     let mut section = "";
     for (index, line) in manifest.lines().enumerate() {
         let line = line.trim();
-        if let Some(header) = line
-            .strip_prefix('[')
-            .and_then(|rest| rest.split(']').next())
-        {
+        if let Some(header) = line.strip_prefix('[').and_then(|rest| rest.split(']').next()) {
             section = header;
             // `[dependencies.physics]`
             if let Some((_, to)) = section.rsplit_once("dependencies.") {
@@ -76,18 +65,12 @@ fn parse(manifest: &str) -> (String, Vec<(usize, String)>) {
             } else if section.ends_with("dependencies")
                 || (section.contains("dependencies.") && key == "package")
             {
-                let renamed = value
-                    .split_once("package = \"")
-                    .and_then(|(_, rest)| rest.split('"').next());
-                let plain = if key == "package" {
-                    value
-                } else {
-                    key.split('.').next().unwrap_or(key)
-                };
-                dependencies.push((
-                    index + 1,
-                    renamed.unwrap_or(plain).trim_matches('"').to_owned(),
-                ));
+                let renamed =
+                    value.split_once("package = \"").and_then(|(_, rest)| rest.split('"').next());
+                let plain =
+                    if key == "package" { value } else { key.split('.').next().unwrap_or(key) };
+                dependencies
+                    .push((index + 1, renamed.unwrap_or(plain).trim_matches('"').to_owned()));
             }
         }
     }
@@ -125,10 +108,7 @@ mod tests {
             let manifest = format!("[package]\nname = \"stencil-compiler\"\n{dependency}\n");
             let found = messages(&manifest);
             assert_eq!(found.len(), 1, "{dependency}");
-            assert_eq!(
-                found[0].split_once(": ").unwrap().1,
-                wrong[0].split_once(": ").unwrap().1
-            );
+            assert_eq!(found[0].split_once(": ").unwrap().1, wrong[0].split_once(": ").unwrap().1);
         }
     }
 

@@ -156,10 +156,7 @@ mod tests {
     }
 
     fn refused(path: &str, text: &str) -> Vec<usize> {
-        found(path, text)
-            .into_iter()
-            .map(|(line, _)| line)
-            .collect()
+        found(path, text).into_iter().map(|(line, _)| line).collect()
     }
 
     #[test]
@@ -169,27 +166,16 @@ mod tests {
             ("plan/make.rs", "use crate::plan::check;"),
             ("search/mod.rs", "let a = crate::cost::kernels(b);"),
             ("pointwise.rs", "use crate::discretize::observe;"),
-            (
-                "emit/mod.rs",
-                "use crate::{compile, kernel::{Index, plan}};",
-            ),
+            ("emit/mod.rs", "use crate::{compile, kernel::{Index, plan}};"),
             ("lib.rs", "pub use crate::search;"),
         ] {
             assert!(found(path, text).is_empty(), "{path}: {text}");
         }
         for (path, text, line) in [
             ("plan/make.rs", "\nuse crate::kernel::blocking;", 2),
-            (
-                "model/check/mod.rs",
-                "crate::discretize::integrators::ALL",
-                1,
-            ),
+            ("model/check/mod.rs", "crate::discretize::integrators::ALL", 1),
             ("discretize/mod.rs", "use crate::pointwise;", 1),
-            (
-                "schedule/mod.rs",
-                "use crate::{\n    algorithm::{Def, FnId},\n    plan,\n};",
-                3,
-            ),
+            ("schedule/mod.rs", "use crate::{\n    algorithm::{Def, FnId},\n    plan,\n};", 3),
             ("cost/mod.rs", "pub(in crate::search) fn f() {}", 1),
         ] {
             assert_eq!(refused(path, text), [line], "{path}: {text}");

@@ -32,9 +32,7 @@ pub(super) fn check(source: &Source, long: &mut Vec<(PathBuf, usize)>) -> Vec<Vi
     } else if length > SOFT {
         long.push((source.path.clone(), length));
     }
-    let first = source
-        .numbered()
-        .find(|(_, line)| !line.raw.trim().is_empty());
+    let first = source.numbered().find(|(_, line)| !line.raw.trim().is_empty());
     // Input that the macro refuses begins as a user's program does.
     let is_input = source
         .path
@@ -67,10 +65,7 @@ pub(super) fn registry(list: &Source, modules: &[String]) -> Vec<Violation> {
     let mut found = Vec::new();
     for module in modules {
         let words: Vec<&str> = names(&code).collect();
-        if !words
-            .windows(2)
-            .any(|pair| pair[0] == "mod" && pair[1] == module)
-        {
+        if !words.windows(2).any(|pair| pair[0] == "mod" && pair[1] == module) {
             found.push(violation(
                 format!("`{module}` is not declared"),
                 "add `mod <name>;`, or remove the file",
@@ -121,10 +116,7 @@ mod tests {
         for lines in [SOFT, SOFT + 1, HARD] {
             assert!(check(&Source::read(Path::new("a.rs"), &text(lines)), &mut long).is_empty());
         }
-        assert_eq!(
-            long.iter().map(|(_, lines)| *lines).collect::<Vec<_>>(),
-            [SOFT + 1, HARD]
-        );
+        assert_eq!(long.iter().map(|(_, lines)| *lines).collect::<Vec<_>>(), [SOFT + 1, HARD]);
         assert_eq!(rules(&text(HARD + 1)), ["length"]);
     }
 
@@ -136,11 +128,7 @@ mod tests {
         let messages: Vec<&str> = found.iter().map(|v| v.message.as_str()).collect();
         assert_eq!(
             messages,
-            [
-                "`euler` is not declared",
-                "`euler` is not in the list",
-                "`wave` is not in the list"
-            ]
+            ["`euler` is not declared", "`euler` is not in the list", "`wave` is not in the list"]
         );
     }
 }

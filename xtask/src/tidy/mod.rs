@@ -36,18 +36,8 @@ struct Violation {
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            file,
-            line,
-            rule,
-            message,
-            way_out,
-        } = self;
-        write!(
-            f,
-            "{}:{line}: {rule}: {message} — {way_out}",
-            file.display()
-        )
+        let Self { file, line, rule, message, way_out } = self;
+        write!(f, "{}:{line}: {rule}: {message} — {way_out}", file.display())
     }
 }
 
@@ -120,11 +110,7 @@ fn registry(workspace: &Workspace, folder: &str) -> Result<Vec<Violation>, Strin
     }
     let inside = Path::new(folder).join("mod.rs");
     let beside = Path::new(folder).with_extension("rs");
-    let list = if workspace.root.join(&inside).is_file() {
-        inside
-    } else {
-        beside
-    };
+    let list = if workspace.root.join(&inside).is_file() { inside } else { beside };
     let source = Source::read(&list, &workspace.read(&list)?);
     Ok(layout::registry(&source, &registered(workspace, folder)?))
 }

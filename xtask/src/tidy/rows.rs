@@ -19,19 +19,10 @@ const HOMES: [&str; 7] = [
 ];
 
 /// Names of the types of rows.
-const KINDS: [&str; 6] = [
-    "Integrator",
-    "Limiter",
-    "Reconstruction",
-    "Row",
-    "Solver",
-    "Strategy",
-];
+const KINDS: [&str; 6] = ["Integrator", "Limiter", "Reconstruction", "Row", "Solver", "Strategy"];
 
 /// Names that are words for other things, too.
-const WORDS: [&str; 8] = [
-    "central", "direct", "div", "none", "outer", "plane", "rows", "waves",
-];
+const WORDS: [&str; 8] = ["central", "direct", "div", "none", "outer", "plane", "rows", "waves"];
 
 /// Whether a file may have rows.
 pub(super) fn is_home(path: &Path) -> bool {
@@ -41,9 +32,7 @@ pub(super) fn is_home(path: &Path) -> bool {
 /// The names of the rows of a file: the first text behind each `= Kind {`.
 pub(super) fn of(source: &Source) -> Vec<String> {
     let begins = |code: &str| {
-        let kind = code
-            .split_once("= ")
-            .and_then(|(_, row)| row.split_once(" {"));
+        let kind = code.split_once("= ").and_then(|(_, row)| row.split_once(" {"));
         kind.is_some_and(|(kind, _)| KINDS.contains(&kind))
     };
     let from = (0..source.lines.len()).map(|at| source.lines[at..].iter().take(2));

@@ -45,10 +45,7 @@ impl Source {
         for line in &mut lines {
             line.in_test |= of_tests;
         }
-        Self {
-            path: path.to_path_buf(),
-            lines,
-        }
+        Self { path: path.to_path_buf(), lines }
     }
 
     /// Does the file lie in the folder?
@@ -58,10 +55,7 @@ impl Source {
 
     /// Returns the lines with their numbers, from 1.
     pub(super) fn numbered(&self) -> impl Iterator<Item = (usize, &Line)> {
-        self.lines
-            .iter()
-            .enumerate()
-            .map(|(index, line)| (index + 1, line))
+        self.lines.iter().enumerate().map(|(index, line)| (index + 1, line))
     }
 }
 
@@ -70,10 +64,7 @@ fn split(text: &str) -> Vec<Line> {
     let mut state = State::Code;
     let mut literal = String::new();
     for raw in text.lines() {
-        let mut line = Line {
-            raw: raw.to_owned(),
-            ..Line::default()
-        };
+        let mut line = Line { raw: raw.to_owned(), ..Line::default() };
         let chars: Vec<char> = raw.chars().collect();
         let mut at = 0;
         while at < chars.len() {
@@ -103,11 +94,7 @@ fn step(
         State::LineComment => line.comment.push(here),
         State::BlockComment(depth) => match (here, next) {
             ('*', Some('/')) => {
-                *state = if depth == 1 {
-                    State::Code
-                } else {
-                    State::BlockComment(depth - 1)
-                };
+                *state = if depth == 1 { State::Code } else { State::BlockComment(depth - 1) };
                 return 2;
             }
             ('/', Some('*')) => {
@@ -125,12 +112,8 @@ fn step(
             _ => literal.push(here),
         },
         State::RawText(hashes) => {
-            let closing = chars[at + 1..]
-                .iter()
-                .take(hashes)
-                .filter(|&&c| c == '#')
-                .count()
-                == hashes;
+            let closing =
+                chars[at + 1..].iter().take(hashes).filter(|&&c| c == '#').count() == hashes;
             if here == '"' && closing {
                 close(state, line, literal);
                 return 1 + hashes;
@@ -229,8 +212,7 @@ fn mark_tests(lines: &mut [Line]) {
 
 /// Returns the identifiers of a piece of code or prose.
 pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
-        .filter(|name| !name.is_empty())
+    text.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|name| !name.is_empty())
 }
 
 /// Returns an identifier in snake case, so that `ShallowWater` and `SHALLOW_WATER` are one word.
@@ -263,12 +245,7 @@ mod tests {
         let code: Vec<&str> = source.lines.iter().map(|line| line.code.trim()).collect();
         assert_eq!(
             code,
-            [
-                "let a = \"\";",
-                "",
-                "h(' ', ' ', ' '); \"\";",
-                "fn k<'a>(l: &'a str) {}"
-            ]
+            ["let a = \"\";", "", "h(' ', ' ', ' '); \"\";", "fn k<'a>(l: &'a str) {}"]
         );
         assert_eq!(source.lines[0].texts, ["b // c"]);
         assert_eq!(source.lines[0].comment, "/ d");
@@ -289,10 +266,7 @@ mod tests {
             "fn a() {}\n#[cfg(test)]\nmod tests {\n fn b() {}\n}\nfn c() {}\n#[cfg(test)]\nmod d;\nfn e() {}",
         );
         let marks: Vec<bool> = source.lines.iter().map(|line| line.in_test).collect();
-        assert_eq!(
-            marks,
-            [false, true, true, true, true, false, true, true, false]
-        );
+        assert_eq!(marks, [false, true, true, true, true, false, true, true, false]);
         assert!(Source::read(Path::new("a/tests/b.rs"), "x").lines[0].in_test);
     }
 

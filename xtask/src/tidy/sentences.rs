@@ -28,10 +28,7 @@ pub(super) fn docs(source: &Source) -> Vec<Violation> {
 /// Checks a page of Markdown.
 pub(super) fn page(path: &Path, text: &str) -> Vec<Violation> {
     let lines = text.lines().enumerate();
-    check(
-        path,
-        lines.map(|(at, line)| (at + 1, Some(line.to_owned()))),
-    )
+    check(path, lines.map(|(at, line)| (at + 1, Some(line.to_owned()))))
 }
 
 fn check(path: &Path, lines: impl Iterator<Item = (usize, Option<String>)>) -> Vec<Violation> {
@@ -121,10 +118,7 @@ mod tests {
         ] {
             assert_eq!(in_docs(path, riddle).len(), 1, "{riddle}");
         }
-        assert_eq!(
-            in_docs(path, "/// A row: the\n/// first. What\n/// is left."),
-            [2]
-        );
+        assert_eq!(in_docs(path, "/// A row: the\n/// first. What\n/// is left."), [2]);
         for plain in [
             "/// The role of a buffer.",
             "/// What does a buffer hold?",

@@ -23,11 +23,7 @@ const STAGES: [(&str, &str, &str); 4] = [
         "Scheme",
         "schemes end with `discretize`; put what is needed into the Algorithm",
     ),
-    (
-        EMIT,
-        "Scheme",
-        "schemes end with `discretize`; put what is needed into the Algorithm",
-    ),
+    (EMIT, "Scheme", "schemes end with `discretize`; put what is needed into the Algorithm"),
     (
         "stencil-compiler/src/discretize",
         "Schedule",
@@ -39,13 +35,7 @@ const STAGES: [(&str, &str, &str); 4] = [
 pub(super) fn check(source: &Source, systems: &[String]) -> Vec<Violation> {
     let mut found = Vec::new();
     let mut add = |line, rule, message, way_out| {
-        found.push(Violation {
-            file: source.path.clone(),
-            line,
-            rule,
-            message,
-            way_out,
-        });
+        found.push(Violation { file: source.path.clone(), line, rule, message, way_out });
     };
     if source.is_in(COMPILER) {
         impure_groups(source, &mut add);
@@ -56,12 +46,7 @@ pub(super) fn check(source: &Source, systems: &[String]) -> Vec<Violation> {
         });
         if !source.is_in(BACKENDS) && names(&line.code).any(|name| name == "unsafe") {
             let message = "`unsafe` outside the backends".to_owned();
-            add(
-                number,
-                "unsafe",
-                message,
-                "use the safe interface of a backend, or add one there",
-            );
+            add(number, "unsafe", message, "use the safe interface of a backend, or add one there");
         }
         for (folder, word, way_out) in STAGES {
             if source.is_in(folder) && !line.in_test && names(&line.code).any(|name| name == word) {
@@ -73,12 +58,7 @@ pub(super) fn check(source: &Source, systems: &[String]) -> Vec<Violation> {
         }
         if !source.is_in(EMIT) {
             vendor(line, |message| {
-                add(
-                    number,
-                    "vendor",
-                    message,
-                    "a vendor's name belongs in `emit` or a backend",
-                )
+                add(number, "vendor", message, "a vendor's name belongs in `emit` or a backend")
             });
         }
         if !line.in_test {
@@ -106,10 +86,7 @@ pub(super) fn check(source: &Source, systems: &[String]) -> Vec<Violation> {
 fn unfinished(line: &Line, mut add: impl FnMut(String)) {
     let prose = [line.code.as_str(), line.comment.as_str()];
     for word in ["TODO", "FIXME"] {
-        if prose
-            .iter()
-            .any(|text| names(text).any(|name| name == word))
-        {
+        if prose.iter().any(|text| names(text).any(|name| name == word)) {
             add(format!("`{word}`"));
         }
     }
@@ -226,10 +203,7 @@ mod tests {
             assert_eq!(rules(path, impure), [(1, "purity")], "{impure}");
             assert!(rules("cli/src/main.rs", impure).is_empty());
         }
-        assert_eq!(
-            rules(path, "use std::{\n    fmt,\n    net,\n};\n"),
-            [(3, "purity")]
-        );
+        assert_eq!(rules(path, "use std::{\n    fmt,\n    net,\n};\n"), [(3, "purity")]);
         for pure in [
             "use std::fmt;",
             "use std::{fmt, collections::{fs}};",
@@ -260,21 +234,15 @@ mod tests {
             assert!(rules("stencil-runtime/src/cache.rs", vendor).is_empty());
         }
         for plain in ["// cudaclaw", "let captx = 1;", "mechanism_9"] {
-            assert!(
-                rules("stencil-compiler/src/cost/mod.rs", plain).is_empty(),
-                "{plain}"
-            );
+            assert!(rules("stencil-compiler/src/cost/mod.rs", plain).is_empty(), "{plain}");
         }
     }
 
     #[test]
     fn no_system_is_special() {
         let path = "stencil-compiler/src/model/mod.rs";
-        for special in [
-            "if name == \"euler\" {}",
-            "struct ShallowWater;",
-            "let shallow_water = 1;",
-        ] {
+        for special in ["if name == \"euler\" {}", "struct ShallowWater;", "let shallow_water = 1;"]
+        {
             assert_eq!(rules(path, special), [(1, "systems")], "{special}");
         }
         for plain in [
@@ -299,25 +267,13 @@ mod tests {
             [(1, "stages")]
         );
         assert_eq!(
-            rules(
-                "stencil-compiler/src/discretize/mod.rs",
-                "Schedule::default()"
-            ),
+            rules("stencil-compiler/src/discretize/mod.rs", "Schedule::default()"),
             [(1, "stages")]
         );
+        assert!(rules("stencil-compiler/src/discretize/mod.rs", "fn a(s: &Scheme) {}").is_empty());
         assert!(
-            rules(
-                "stencil-compiler/src/discretize/mod.rs",
-                "fn a(s: &Scheme) {}"
-            )
-            .is_empty()
-        );
-        assert!(
-            rules(
-                "stencil-compiler/src/plan/mod.rs",
-                "fn a(s: &Schedule, t: SchemeName) {}"
-            )
-            .is_empty()
+            rules("stencil-compiler/src/plan/mod.rs", "fn a(s: &Schedule, t: SchemeName) {}")
+                .is_empty()
         );
     }
 
@@ -331,21 +287,13 @@ mod tests {
             "/* FIXME */",
             "unimplemented!()",
         ] {
-            assert_eq!(
-                rules("cli/src/main.rs", word),
-                [(1, "unfinished")],
-                "{word}"
-            );
+            assert_eq!(rules("cli/src/main.rs", word), [(1, "unfinished")], "{word}");
         }
         assert!(rules("cli/src/main.rs", "let a = \"TODO\"; // todo list").is_empty());
         assert_eq!(rules("cli/src/main.rs", "unsafe { a() }"), [(1, "unsafe")]);
         assert!(rules("cli/src/main.rs", "#![forbid(unsafe_code)] // unsafe").is_empty());
         assert!(
-            rules(
-                "stencil-runtime/src/backend/cuda/compile/nvrtc.rs",
-                "unsafe { a() }"
-            )
-            .is_empty()
+            rules("stencil-runtime/src/backend/cuda/compile/nvrtc.rs", "unsafe { a() }").is_empty()
         );
     }
 }

@@ -94,13 +94,8 @@ fn a_step_is_told_for_a_burst_and_without_rests() {
 fn fills_stand_before_the_kernels_that_wait_for_them() {
     let page = plan("heat --schedule direct");
     let lines: Vec<&str> = page.lines().collect();
-    let fill = lines
-        .iter()
-        .position(|l| l.contains("fill ghost cells, 3 deep, of q"));
-    assert!(
-        lines[fill.unwrap() + 1].contains("kernel Heat_1_1"),
-        "{page}"
-    );
+    let fill = lines.iter().position(|l| l.contains("fill ghost cells, 3 deep, of q"));
+    assert!(lines[fill.unwrap() + 1].contains("kernel Heat_1_1"), "{page}");
     // A march reads beyond one end of a periodic mesh at the other.
     assert!(!plan("heat --schedule gathered").contains("fill ghost"));
 }
@@ -111,10 +106,7 @@ fn json_has_all_of_it_and_its_parts_add_up() {
     let plan = &report["plan"];
     assert_eq!(plan["placements"]["div_u"], "global exchange");
     let substeps = plan["substeps"].as_array().unwrap();
-    let entries: Vec<&Value> = substeps
-        .iter()
-        .flat_map(|s| s.as_array().unwrap())
-        .collect();
+    let entries: Vec<&Value> = substeps.iter().flat_map(|s| s.as_array().unwrap()).collect();
     let kernels: Vec<&&Value> = entries.iter().filter(|e| e["kernel"].is_string()).collect();
     assert_eq!((substeps.len(), kernels.len()), (3, 6));
     let mut seconds = 0.0;
@@ -135,10 +127,7 @@ fn json_has_all_of_it_and_its_parts_add_up() {
                 && kernel["registers"]["compiled"].is_null()
         );
         let given = kernel["equations"].as_array().unwrap().len();
-        assert!(
-            given + kernel["stores"].as_array().unwrap().len() > 0,
-            "{kernel}"
-        );
+        assert!(given + kernel["stores"].as_array().unwrap().len() > 0, "{kernel}");
     }
 }
 
@@ -175,10 +164,7 @@ fn where_speeds_of_waves_come_from_is_told() {
         flux a -> [b]; flux b -> [c]; flux c -> [7*b - 2*a]; }
         scheme s for S { reconstruct: constant; riemann: hll; time: euler; }";
     let bounds = plan(self::declared("bounds", bounds).to_str().unwrap());
-    assert!(
-        bounds.contains("  waves     bounds from the fluxes"),
-        "{bounds}"
-    );
+    assert!(bounds.contains("  waves     bounds from the fluxes"), "{bounds}");
     assert!(!plan("heat").contains("  waves "));
 }
 
@@ -202,32 +188,14 @@ fn without_a_schedule_the_fastest_candidate_is_the_plan() {
     let report = json("heat");
     let own = number(&report["plan"]["predicted_s"]);
     let rejected = report["rejected"].as_array().unwrap();
-    let times: Vec<f64> = rejected
-        .iter()
-        .filter_map(|r| r["predicted_s"].as_f64())
-        .collect();
+    let times: Vec<f64> = rejected.iter().filter_map(|r| r["predicted_s"].as_f64()).collect();
     assert!(!times.is_empty() && times.iter().all(|seconds| *seconds >= own));
     let refused: Vec<&Value> = rejected.iter().filter(|r| r["runs"] == false).collect();
-    assert!(
-        refused
-            .iter()
-            .any(|r| r["reason"].as_str().unwrap().contains("for a processor"))
-    );
-    assert!(
-        rejected
-            .iter()
-            .all(|r| !r["reason"].as_str().unwrap().is_empty())
-    );
-    assert!(
-        report["plan"]["why"]
-            .as_str()
-            .unwrap()
-            .starts_with("by the model the fastest of")
-    );
+    assert!(refused.iter().any(|r| r["reason"].as_str().unwrap().contains("for a processor")));
+    assert!(rejected.iter().all(|r| !r["reason"].as_str().unwrap().is_empty()));
+    assert!(report["plan"]["why"].as_str().unwrap().starts_with("by the model the fastest of"));
     // Presets that come to one plan are one candidate.
-    let twins = rejected
-        .iter()
-        .flat_map(|r| r["same_as"].as_array().unwrap());
+    let twins = rejected.iter().flat_map(|r| r["same_as"].as_array().unwrap());
     assert!(twins.count() > 0 || report["plan"]["why"].as_str().unwrap().contains(" = "));
 }
 
@@ -254,73 +222,36 @@ fn boxes_are_refused_by_cards_that_have_none() {
     let folder = folder("boxes");
     fs::create_dir_all(&folder).unwrap();
     let file = folder.join("boxes.schedule");
-    fs::write(
-        &file,
-        "schedule\nkernel march tile_x=32 tile_y=8 loader=1\n",
-    )
-    .unwrap();
+    fs::write(&file, "schedule\nkernel march tile_x=32 tile_y=8 loader=1\n").unwrap();
     let line = |on: &str| format!("heat --plan {FEW} --on {on} --schedule {}", file.display());
     assert!(try_explain(&line("H200")).is_ok());
     let error = try_explain(&line("A100")).unwrap_err().to_string();
-    assert!(
-        error.contains("compute capability 9.0, and A100 has 8.0"),
-        "{error}"
-    );
+    assert!(error.contains("compute capability 9.0, and A100 has 8.0"), "{error}");
     fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]
 fn two_plans_are_compared() {
     let page = plan("ns --mixed composed --schedule decomposed --against carried");
-    let diff = &page[page
-        .find("DIFFERENCES from `carried` to `decomposed`")
-        .unwrap()..];
-    has_lines(
-        diff,
-        &[
-            "    inline -> global exchange: div_u",
-            "  kernels ",
-            "  predicted time ",
-        ],
-    );
-    assert!(
-        diff.lines()
-            .any(|l| l.starts_with("    + 1: march") && l.ends_with("gives div_u"))
-    );
+    let diff = &page[page.find("DIFFERENCES from `carried` to `decomposed`").unwrap()..];
+    has_lines(diff, &["    inline -> global exchange: div_u", "  kernels ", "  predicted time "]);
+    assert!(diff.lines().any(|l| l.starts_with("    + 1: march") && l.ends_with("gives div_u")));
     let row = diff.lines().find(|l| l.starts_with("  kernels  ")).unwrap();
-    assert_eq!(
-        row.split_whitespace().collect::<Vec<_>>(),
-        ["kernels", "3", "6", "+100", "%"]
-    );
+    assert_eq!(row.split_whitespace().collect::<Vec<_>>(), ["kernels", "3", "6", "+100", "%"]);
     let same = plan("heat --schedule gathered --against decomposed");
     assert!(same.contains("none: both come to the same plan"), "{same}");
     let report = json("ns --mixed composed --schedule decomposed --against carried");
     let step = &report["differences"]["step"];
-    assert_eq!(
-        (
-            number(&step["kernels"]["from"]),
-            number(&step["kernels"]["to"])
-        ),
-        (3.0, 6.0)
-    );
+    assert_eq!((number(&step["kernels"]["from"]), number(&step["kernels"]["to"])), (3.0, 6.0));
     assert_eq!(report["against"]["name"], "carried");
 }
 
 #[test]
 fn what_is_wrong_is_told_with_the_way_out() {
     for (line, words) in [
-        (
-            "heat --plan --schedule marched",
-            "no preset and no file `marched`",
-        ),
-        (
-            "heat --plan --against marched",
-            "no preset and no file `marched`",
-        ),
-        (
-            "heat --plan --schedule cpu",
-            "its rows are for a processor\n  help: --on names",
-        ),
+        ("heat --plan --schedule marched", "no preset and no file `marched`"),
+        ("heat --plan --against marched", "no preset and no file `marched`"),
+        ("heat --plan --schedule cpu", "its rows are for a processor\n  help: --on names"),
         ("heat --plan --cells 0", "--cells takes one number"),
         ("heat --plan --cells 4,4", "--cells takes one number"),
         (
@@ -331,16 +262,8 @@ fn what_is_wrong_is_told_with_the_way_out() {
         let error = try_explain(line).unwrap_err().to_string();
         assert!(error.contains(words), "{line}: {error}");
     }
-    for line in [
-        "--json",
-        "--against cpu",
-        "--pictures x",
-        "--candidates 3",
-        "--plan --analyze",
-    ] {
-        let words = ["explain", "heat"]
-            .into_iter()
-            .chain(line.split_whitespace());
+    for line in ["--json", "--against cpu", "--pictures x", "--candidates 3", "--plan --analyze"] {
+        let words = ["explain", "heat"].into_iter().chain(line.split_whitespace());
         assert!(Command::try_parse_from(words).is_err(), "{line}");
     }
 }
@@ -376,17 +299,11 @@ fn without_a_card_nothing_is_analyzed() {
 #[test]
 fn pictures_are_saved_and_named() {
     let folder = folder("pictures");
-    let page = plan(&format!(
-        "heat --schedule gathered --pictures {}",
-        folder.display()
-    ));
+    let page = plan(&format!("heat --schedule gathered --pictures {}", folder.display()));
     for name in ["graph", "stencil", "roofline"] {
         for kind in ["svg", "png"] {
             let file = folder.join(format!("Heat-f32-{name}.{kind}"));
-            assert!(
-                page.lines().any(|line| line == file.display().to_string()),
-                "{page}"
-            );
+            assert!(page.lines().any(|line| line == file.display().to_string()), "{page}");
             assert!(fs::metadata(&file).unwrap().len() > 1000);
         }
     }

@@ -25,23 +25,12 @@ fn values_that_lie_apart_meet_all_boundaries() {
             let turns = (0..batch.schedules.len()).filter(|t| batch.schedules[*t].0 == name);
             turns.map(|turn| batch.kind(turn)).collect()
         };
-        for name in [
-            "direct aos",
-            "lexicographic aos",
-            "direct surface",
-            "lexicographic surface",
-        ] {
+        for name in ["direct aos", "lexicographic aos", "direct surface", "lexicographic surface"] {
             assert_eq!(kinds_of(name), (PERIODIC..KINDS).collect(), "{name}");
         }
         assert!(!kinds_of("lexicographic soa").is_empty());
-        assert_eq!(
-            kinds_of("march around ends"),
-            BTreeSet::from([WHOLE_COPIES])
-        );
-        assert_eq!(
-            kinds_of("march around ends beside walls"),
-            BTreeSet::from([PERIODIC])
-        );
+        assert_eq!(kinds_of("march around ends"), BTreeSet::from([WHOLE_COPIES]));
+        assert_eq!(kinds_of("march around ends beside walls"), BTreeSet::from([PERIODIC]));
         assert_eq!(batch.kinds(), (0..=ALIKE).collect());
     }
 }
@@ -49,11 +38,7 @@ fn values_that_lie_apart_meet_all_boundaries() {
 /// A comparison says nothing of values that are not numbers.
 #[test]
 fn laws_stay_finite_with_all_boundaries() {
-    let runs = Runs {
-        steps: 2,
-        card: 0,
-        cache: None,
-    };
+    let runs = Runs { steps: 2, card: 0, cache: None };
     for definition in physics::systems::ALL {
         let system = SystemDef::new(definition).unwrap();
         if system.model().fluxes.is_empty() || system.model().dimension > 2 {
@@ -74,10 +59,7 @@ fn laws_stay_finite_with_all_boundaries() {
             },
             system,
             precision: Precision::F64,
-            grid: Grid {
-                cells,
-                patches: [1; 3],
-            },
+            grid: Grid { cells, patches: [1; 3] },
             schedules: Vec::new(),
         };
         for kind in 0..=ALIKE {

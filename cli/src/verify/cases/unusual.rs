@@ -29,10 +29,7 @@ pub(super) fn unusual(
     architecture: &str,
 ) -> Vec<(String, Schedule)> {
     let all = UNUSUAL.iter().flat_map(|(strategy, layout)| {
-        let laid_out = Schedule {
-            layout: *layout,
-            ..Schedule::default()
-        };
+        let laid_out = Schedule { layout: *layout, ..Schedule::default() };
         let schedule = laid_out.blocked(algorithm, Blocking::new(strategy, &[]));
         let runs = match layout {
             Layout::Soa => 1,

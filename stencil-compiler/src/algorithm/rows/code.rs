@@ -84,10 +84,7 @@ impl<R: Copy, S: Copy> Instruction<R, S> {
             Argument::Scalar(s) => Argument::Scalar(scalar(s)),
             Argument::Row(r) => row(r),
         });
-        Instruction {
-            work: self.work,
-            args,
-        }
+        Instruction { work: self.work, args }
     }
 
     /// The rows among the arguments.

@@ -82,9 +82,7 @@ fn frequent<'a, C: Cells>(
                     Argument::None | Argument::Result => result,
                     Argument::Scalar(value) => Block::splat(value),
                     Argument::Row(address) => {
-                        let Some(values) = row::<C>(address, at, arrays) else {
-                            leave!()
-                        };
+                        let Some(values) = row::<C>(address, at, arrays) else { leave!() };
                         Block::load(values)
                     }
                 }
@@ -170,14 +168,8 @@ fn rare<C: Cells>(
     let slots = &mut arrays.registers[arrays.result..];
     let slot = slot_cells::<C::Value>();
     let mut result = Block::<C>::load(slots);
-    let (x, y) = (
-        Block::<C>::load(&slots[slot..]),
-        Block::<C>::load(&slots[2 * slot..]),
-    );
-    let (z, w) = (
-        Block::<C>::load(&slots[3 * slot..]),
-        Block::<C>::load(&slots[4 * slot..]),
-    );
+    let (x, y) = (Block::<C>::load(&slots[slot..]), Block::<C>::load(&slots[2 * slot..]));
+    let (z, w) = (Block::<C>::load(&slots[3 * slot..]), Block::<C>::load(&slots[4 * slot..]));
     for (k, value) in result.0.iter_mut().enumerate() {
         let (x, y, z, w) = (x.0[k], y.0[k], z.0[k], w.0[k]);
         *value = match instruction.work {

@@ -49,10 +49,7 @@ fn detach(tape: &mut Tape<'_>, output: usize, result: &mut Arg) {
         && other != output
     {
         let one = tape.literal(Lit::new(1.0));
-        *result = Arg::Row(tape.value(Value::Sum {
-            before: None,
-            terms: vec![(one, row)],
-        }));
+        *result = Arg::Row(tape.value(Value::Sum { before: None, terms: vec![(one, row)] }));
     }
 }
 
@@ -60,11 +57,9 @@ fn detach(tape: &mut Tape<'_>, output: usize, result: &mut Arg) {
 pub(super) fn operands(value: &Value) -> Vec<Operand> {
     match value {
         Value::Input { .. } | Value::Own { .. } | Value::Fill(_) => Vec::new(),
-        Value::Sum { before, terms } => before
-            .iter()
-            .copied()
-            .chain(terms.iter().map(|(_, row)| *row))
-            .collect(),
+        Value::Sum { before, terms } => {
+            before.iter().copied().chain(terms.iter().map(|(_, row)| *row)).collect()
+        }
         Value::Op(_, args) => args.iter().filter_map(row).collect(),
     }
 }
@@ -86,15 +81,10 @@ fn extents(values: &[Value], results: &[Arg]) -> Vec<Option<Extent>> {
         let extent = extents[row.value.0].get_or_insert((start + row.x, end + row.x));
         *extent = (extent.0.min(start + row.x), extent.1.max(end + row.x));
     };
-    results
-        .iter()
-        .filter_map(row)
-        .for_each(|row| need(&mut extents, row, (0, 0)));
+    results.iter().filter_map(row).for_each(|row| need(&mut extents, row, (0, 0)));
     for id in (0..values.len()).rev() {
         if let Some(extent) = extents[id] {
-            operands(&values[id])
-                .into_iter()
-                .for_each(|row| need(&mut extents, row, extent));
+            operands(&values[id]).into_iter().for_each(|row| need(&mut extents, row, extent));
         }
     }
     extents

@@ -93,15 +93,8 @@ impl RowProgram {
         let Some(substep) = alg.substeps.get(substep) else {
             return Err(format!("`{}` has no substep {substep}", alg.name));
         };
-        let updates = substep
-            .updates
-            .iter()
-            .map(|(state, value)| (*value, Some(*state)));
-        Ok(lower::lower(
-            alg,
-            &updates.collect::<Vec<_>>(),
-            &BTreeSet::new(),
-        ))
+        let updates = substep.updates.iter().map(|(state, value)| (*value, Some(*state)));
+        Ok(lower::lower(alg, &updates.collect::<Vec<_>>(), &BTreeSet::new()))
     }
 
     /// The program of some functions, with `stored` functions read from arrays that the caller keeps, as states are. A
@@ -115,10 +108,7 @@ impl RowProgram {
         stored: &BTreeSet<FnId>,
     ) -> Result<Self, String> {
         alg.check()?;
-        if let Some(id) = roots
-            .iter()
-            .chain(stored)
-            .find(|id| id.0 as usize >= alg.functions.len())
+        if let Some(id) = roots.iter().chain(stored).find(|id| id.0 as usize >= alg.functions.len())
         {
             return Err(format!("`{}` has no function {}", alg.name, id.0));
         }
@@ -138,10 +128,7 @@ impl RowProgram {
     ) -> Result<Self, String> {
         alg.check()?;
         let functions = outputs.iter().map(|(id, _)| id).chain(stored);
-        if let Some(id) = functions
-            .into_iter()
-            .find(|id| id.0 as usize >= alg.functions.len())
-        {
+        if let Some(id) = functions.into_iter().find(|id| id.0 as usize >= alg.functions.len()) {
             return Err(format!("`{}` has no function {}", alg.name, id.0));
         }
         Ok(lower::lower(alg, outputs, stored))
@@ -167,11 +154,7 @@ impl RowProgram {
     pub fn halo(&self) -> [i32; 3] {
         self.reads.iter().fold([0; 3], |halo, read| {
             let x = read.x_lo.max(read.x_hi) as i32;
-            [
-                x.max(halo[0]),
-                read.dy.abs().max(halo[1]),
-                read.dz.abs().max(halo[2]),
-            ]
+            [x.max(halo[0]), read.dy.abs().max(halo[1]), read.dz.abs().max(halo[2])]
         })
     }
 
@@ -203,11 +186,7 @@ impl RowProgram {
         first: [isize; 3],
         outputs: &mut [&mut [T]],
     ) {
-        assert_eq!(
-            inputs.len(),
-            self.inputs.len(),
-            "as many inputs as the program reads"
-        );
+        assert_eq!(inputs.len(), self.inputs.len(), "as many inputs as the program reads");
         let row = |read: &Read| {
             let (y, z) = (first[1] + read.dy as isize, first[2] + read.dz as isize);
             let at = layout.origin as isize
@@ -283,10 +262,7 @@ impl RowProgram {
             "as many rows as the program reads and writes"
         );
         let length = outputs.first().map_or(0, |row| row.len());
-        assert!(
-            outputs.iter().all(|row| row.len() == length),
-            "output rows are equally long"
-        );
+        assert!(outputs.iter().all(|row| row.len() == length), "output rows are equally long");
         let mut reads = self.reads.iter().zip(rows);
         assert!(
             reads.all(|(read, row)| row.len() >= read.x_lo + length + read.x_hi),

@@ -17,9 +17,7 @@ pub(super) struct Code {
 
 /// Gives each value its place.
 pub(super) fn place(values: &[Value], mut steps: Vec<Step<Selected>>) -> Code {
-    steps
-        .iter_mut()
-        .for_each(|step| step.code = forwarded(&step.code));
+    steps.iter_mut().for_each(|step| step.code = forwarded(&step.code));
     let mut placer = Placer {
         values,
         reads: reads(values, &steps),
@@ -29,11 +27,7 @@ pub(super) fn place(values: &[Value], mut steps: Vec<Step<Selected>>) -> Code {
     };
     let steps = steps.iter().enumerate();
     let steps = steps.map(|(at, step)| placer.step(at, step)).collect();
-    Code {
-        steps,
-        slots: placer.slots.count,
-        rows: placer.rows.count,
-    }
+    Code { steps, slots: placer.slots.count, rows: placer.rows.count }
 }
 
 /// Replaces reads of a value by the result of the instruction before if that is the value.
@@ -51,10 +45,7 @@ fn forwarded(code: &[Selected]) -> Vec<Selected> {
         let instruction = selected.instruction.map(argument, |scalar| scalar);
         result = selected.completes;
         if instruction != Instruction::new(Work::Copy, &[Argument::Result]) {
-            forwarded.push(Selected {
-                instruction,
-                completes: selected.completes,
-            });
+            forwarded.push(Selected { instruction, completes: selected.completes });
         }
     }
     forwarded
@@ -132,11 +123,7 @@ impl Placer<'_> {
                 self.rows.free.insert(*row);
             }
         }
-        Step {
-            start: step.start,
-            end: step.end,
-            code,
-        }
+        Step { start: step.start, end: step.end, code }
     }
 
     /// A place for a value that is read later, unless it has one.

@@ -52,11 +52,7 @@ impl RowProgram {
     /// # Panics
     /// If there are not as many uniforms as the algorithm has.
     pub fn set_uniforms<T: Real>(&self, scratch: &mut RowScratch<T>, uniforms: &[T]) {
-        assert_eq!(
-            uniforms.len(),
-            self.uniforms,
-            "as many uniforms as the algorithm has"
-        );
+        assert_eq!(uniforms.len(), self.uniforms, "as many uniforms as the algorithm has");
         scratch.scalars.clear();
         for scalar in &self.scalars {
             let value = scalar.value(uniforms, &scratch.scalars);
@@ -98,10 +94,7 @@ impl<T: Real> RowScratch<T> {
                 // Every row that instructions read is in the list.
                 let row = program.reads.iter().position(is_it);
                 let row = row.unwrap_or_default();
-                Address::Input {
-                    row: row as u32,
-                    at: program.reads[row].x_lo as isize + x,
-                }
+                Address::Input { row: row as u32, at: program.reads[row].x_lo as isize + x }
             }
             Place::Slot(slot) => Address::Register {
                 at: (self.slots + (OWN_SLOTS + slot) * slot_cells::<T>()) as isize,

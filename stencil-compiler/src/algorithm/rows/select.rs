@@ -104,10 +104,7 @@ fn both(args: &[Arg]) -> Option<(Operand, Operand)> {
 }
 
 fn further(row: Operand, x: i32) -> Operand {
-    Operand {
-        value: row.value,
-        x: row.x + x,
-    }
+    Operand { value: row.value, x: row.x + x }
 }
 
 struct Selector<'a> {
@@ -215,11 +212,7 @@ impl Selector<'_> {
                 }
                 None => (Pair::One, self.argument(Arg::Row(*row)), Argument::None),
             };
-            let work = if code.is_empty() {
-                Work::Product(pair)
-            } else {
-                Work::Term(pair)
-            };
+            let work = if code.is_empty() { Work::Product(pair) } else { Work::Term(pair) };
             code.push((work, vec![a, b, Argument::Scalar(*factor)]));
         }
         code
@@ -244,9 +237,7 @@ impl Selector<'_> {
             Argument::None | Argument::Result | Argument::Scalar(_) => Vec::new(),
         };
         let copy = Instruction::new(Work::Copy, &[argument]);
-        let completes = reads
-            .first()
-            .and_then(|row| (row.x == 0).then_some(row.value));
+        let completes = reads.first().and_then(|row| (row.x == 0).then_some(row.value));
         self.push(&reads, (0, 0), copy, completes);
         let write = Instruction::new(Work::Write(output as u32), &[]);
         self.push(&[], (0, 0), write, completes);
@@ -265,17 +256,10 @@ impl Selector<'_> {
         let fits = |step: &Step<_>| (step.start, step.end) == (start, end);
         if !self.steps.last().is_some_and(fits) || reads.iter().any(shifted) {
             self.of_this_step.clear();
-            self.steps.push(Step {
-                start,
-                end,
-                code: Vec::new(),
-            });
+            self.steps.push(Step { start, end, code: Vec::new() });
         }
         if let Some(step) = self.steps.last_mut() {
-            step.code.push(Selected {
-                instruction,
-                completes,
-            });
+            step.code.push(Selected { instruction, completes });
         }
     }
 }

@@ -63,10 +63,7 @@ pub(super) enum Value {
     /// A number in every cell.
     Fill(ScalarId),
     /// `before + factor * row + ..`, each term fused; without `before` the first is a product.
-    Sum {
-        before: Option<Operand>,
-        terms: Vec<(ScalarId, Operand)>,
-    },
+    Sum { before: Option<Operand>, terms: Vec<(ScalarId, Operand)> },
     /// One operation.
     Op(Op, Vec<Arg>),
 }
@@ -115,10 +112,7 @@ impl<'a> Tape<'a> {
             functions: BTreeMap::new(),
             sums: BTreeMap::new(),
         };
-        let results = roots
-            .iter()
-            .map(|(root, _)| tape.function((*root, 0, 0)))
-            .collect();
+        let results = roots.iter().map(|(root, _)| tape.function((*root, 0, 0))).collect();
         (tape, results)
     }
 
@@ -141,10 +135,7 @@ impl<'a> Tape<'a> {
                         for (pass, terms) in terms.chunks(TERMS).enumerate().rev() {
                             tasks.push(Task::Terms(key, pass));
                             tasks.extend(
-                                terms
-                                    .iter()
-                                    .rev()
-                                    .map(|t| Task::Function(moved(&t.value, key))),
+                                terms.iter().rev().map(|t| Task::Function(moved(&t.value, key))),
                             );
                         }
                     }
@@ -172,25 +163,17 @@ impl<'a> Tape<'a> {
 
     fn read(&mut self, key: Key) {
         let (function, y, z) = key;
-        let input = self
-            .inputs
-            .iter()
-            .position(|f| *f == function)
-            .unwrap_or_else(|| {
-                self.inputs.push(function);
-                self.inputs.len() - 1
-            });
+        let input = self.inputs.iter().position(|f| *f == function).unwrap_or_else(|| {
+            self.inputs.push(function);
+            self.inputs.len() - 1
+        });
         let row = self.value(Value::Input { input, y, z });
         self.functions.insert(key, Arg::Row(row));
     }
 
     fn state(&mut self, key: Key, state: StateId) {
         let in_place = self.alg.state(state).role.is_in_place();
-        match self
-            .roots
-            .iter()
-            .position(|(_, updated)| *updated == Some(state))
-        {
+        match self.roots.iter().position(|(_, updated)| *updated == Some(state)) {
             Some(output) if in_place => {
                 let row = self.value(Value::Own { output });
                 self.functions.insert(key, Arg::Row(row));
@@ -202,18 +185,10 @@ impl<'a> Tape<'a> {
     fn terms(&mut self, key: Key, terms: &[SumTerm], pass: usize) {
         let passes = terms.chunks(TERMS).len();
         let terms = &terms[pass * TERMS..(pass * TERMS + TERMS).min(terms.len())];
-        let terms = terms
-            .iter()
-            .map(|term| (self.factor(term), self.access(&term.value, key)));
+        let terms = terms.iter().map(|term| (self.factor(term), self.access(&term.value, key)));
         let terms: Vec<(ScalarId, Arg)> = terms.collect();
-        let terms = terms
-            .into_iter()
-            .map(|(factor, value)| (factor, self.row(value)))
-            .collect();
-        let row = self.value(Value::Sum {
-            before: self.sums.get(&key).copied(),
-            terms,
-        });
+        let terms = terms.into_iter().map(|(factor, value)| (factor, self.row(value))).collect();
+        let row = self.value(Value::Sum { before: self.sums.get(&key).copied(), terms });
         if pass + 1 == passes {
             self.functions.insert(key, Arg::Row(row));
         } else {
@@ -229,11 +204,7 @@ impl<'a> Tape<'a> {
             None => Scalar::Lit(Lit::new(1.0)),
         };
         let factor = self.scalar(factor);
-        if term.negative {
-            self.scalar(Scalar::Op(Op::Neg, vec![factor]))
-        } else {
-            factor
-        }
+        if term.negative { self.scalar(Scalar::Op(Op::Neg, vec![factor])) } else { factor }
     }
 
     fn point(&mut self, key: Key, expr: &Expr<Atom>) -> Arg {
@@ -268,10 +239,7 @@ impl<'a> Tape<'a> {
 
     fn access(&self, access: &Access, reader: Key) -> Arg {
         match self.functions[&moved(access, reader)] {
-            Arg::Row(Operand { value, x }) => Arg::Row(Operand {
-                value,
-                x: x + access.at[0],
-            }),
+            Arg::Row(Operand { value, x }) => Arg::Row(Operand { value, x: x + access.at[0] }),
             scalar @ Arg::Scalar(_) => scalar,
         }
     }

@@ -46,9 +46,7 @@ substep { p = p_1, v = v_1, p_acc = sum_1 }
 fn initial<T: Real>(cells: [usize; 3], state: usize) -> Vec<T> {
     let count: usize = cells.iter().product();
     let value = |i: usize| ((i + 31 * state) as u32).wrapping_mul(2_654_435_761) >> 8;
-    (0..count)
-        .map(|i| T::from_f64(f64::from(value(i)) / f64::from(1 << 24)))
-        .collect()
+    (0..count).map(|i| T::from_f64(f64::from(value(i)) / f64::from(1 << 24))).collect()
 }
 
 /// Padded arrays, and substeps run by row programs, as a runtime would.
@@ -65,11 +63,7 @@ impl<'a, T: Real> RowRunner<'a, T> {
     fn new(alg: &'a Algorithm, cells: [usize; 3], halo: [usize; 3], uniforms: Vec<T>) -> Self {
         let pitch = cells[0] + 2 * halo[0];
         let plane = pitch * (cells[1] + 2 * halo[1]);
-        let layout = Layout {
-            origin: halo[2] * plane + halo[1] * pitch + halo[0],
-            pitch,
-            plane,
-        };
+        let layout = Layout { origin: halo[2] * plane + halo[1] * pitch + halo[0], pitch, plane };
         let size = plane * (cells[2] + 2 * halo[2]);
         let mut runner = RowRunner {
             alg,
@@ -82,11 +76,8 @@ impl<'a, T: Real> RowRunner<'a, T> {
         for state in 0..alg.states.len() {
             let values = initial(cells, state);
             for (i, value) in values.into_iter().enumerate() {
-                let at = runner.index([
-                    i % cells[0],
-                    i / cells[0] % cells[1],
-                    i / cells[0] / cells[1],
-                ]);
+                let at =
+                    runner.index([i % cells[0], i / cells[0] % cells[1], i / cells[0] / cells[1]]);
                 runner.states[state][at] = value;
             }
         }
@@ -114,11 +105,7 @@ impl<'a, T: Real> RowRunner<'a, T> {
 
     fn substep(&mut self, index: usize) {
         let program = RowProgram::new(self.alg, index).expect("well-formed");
-        assert!(
-            (0..3).all(|a| program.halo()[a] <= self.halo[a] as i32),
-            "{:?}",
-            program.halo()
-        );
+        assert!((0..3).all(|a| program.halo()[a] <= self.halo[a] as i32), "{:?}", program.halo());
         (0..self.states.len()).for_each(|state| self.fill(state));
         let old = self.states.clone();
         let state = |id: &FnId| match self.alg.function(*id).def {
@@ -133,13 +120,9 @@ impl<'a, T: Real> RowRunner<'a, T> {
             for (state, values) in self.states.iter_mut().enumerate() {
                 rows.insert(state, &mut values[at..at + self.cells[0]]);
             }
-            let updated = program
-                .outputs()
-                .iter()
-                .map(|o| o.state.expect("an update").0 as usize);
-            let mut outputs: Vec<&mut [T]> = updated
-                .map(|s| rows.remove(&s).expect("updated once"))
-                .collect();
+            let updated = program.outputs().iter().map(|o| o.state.expect("an update").0 as usize);
+            let mut outputs: Vec<&mut [T]> =
+                updated.map(|s| rows.remove(&s).expect("updated once")).collect();
             program.run(
                 &mut scratch,
                 &inputs,
@@ -152,10 +135,7 @@ impl<'a, T: Real> RowRunner<'a, T> {
 }
 
 fn params(alg: &Algorithm) -> Vec<f64> {
-    alg.params
-        .iter()
-        .map(|p| p.default.unwrap_or(1.0))
-        .collect()
+    alg.params.iter().map(|p| p.default.unwrap_or(1.0)).collect()
 }
 
 const SPACING: [f64; 3] = [0.9, 1.1, 1.3];
@@ -171,18 +151,11 @@ fn engines_agree<T: Real>(source: &str, cells: [usize; 3], steps: usize) {
         .into_iter()
         .map(T::from_f64)
         .collect();
-    let roots: Vec<FnId> = alg
-        .substeps
-        .iter()
-        .flat_map(|s| s.updates.iter().map(|u| u.1))
-        .collect();
+    let roots: Vec<FnId> =
+        alg.substeps.iter().flat_map(|s| s.updates.iter().map(|u| u.1)).collect();
     let reads = super::footprint(&alg, &roots, &BTreeSet::new());
-    let mut rows = RowRunner::<T>::new(
-        &alg,
-        cells,
-        super::radius(&reads).map(|r| r as usize),
-        uniforms,
-    );
+    let mut rows =
+        RowRunner::<T>::new(&alg, cells, super::radius(&reads).map(|r| r as usize), uniforms);
     for state in 0..alg.states.len() {
         oracle.set(StateId(state as u32), &initial::<T>(cells, state));
     }
@@ -192,17 +165,9 @@ fn engines_agree<T: Real>(source: &str, cells: [usize; 3], steps: usize) {
     }
     for state in 0..alg.states.len() {
         let expected = oracle.get(StateId(state as u32));
-        assert!(
-            expected.iter().all(|v| v.to_f64().is_finite()),
-            "{} blew up",
-            alg.name
-        );
+        assert!(expected.iter().all(|v| v.to_f64().is_finite()), "{} blew up", alg.name);
         for (i, value) in expected.into_iter().enumerate() {
-            let at = rows.index([
-                i % cells[0],
-                i / cells[0] % cells[1],
-                i / cells[0] / cells[1],
-            ]);
+            let at = rows.index([i % cells[0], i / cells[0] % cells[1], i / cells[0] / cells[1]]);
             let computed = rows.states[state][at];
             assert_eq!(
                 computed.canonical_bits(),
@@ -276,11 +241,7 @@ fn the_oracle_is_the_loop() {
             for (w, k) in [(z1, 1), (z2, 2), (z3, 3)] {
                 lap = w.mul_add(at(0, 0, k), lap);
             }
-            sums[i] = if substep == 0 {
-                h * lap
-            } else {
-                alpha.mul_add(sums[i], h * lap)
-            };
+            sums[i] = if substep == 0 { h * lap } else { alpha.mul_add(sums[i], h * lap) };
             values[i] = beta.mul_add(sums[i], old[i]);
         }
     }
@@ -294,31 +255,18 @@ fn stored_functions_are_read_from_arrays() {
     let id = |name: &str| alg.find(name).expect("defined");
     let (div, u) = (id("div"), [id("ux"), id("uy"), id("uz")]);
     let n = 13_usize;
-    let layout = Layout {
-        origin: 6 * (n * n + n + 1),
-        pitch: n,
-        plane: n * n,
-    };
+    let layout = Layout { origin: 6 * (n * n + n + 1), pitch: n, plane: n * n };
     let fields: Vec<Vec<f64>> = (0..3).map(|s| initial([n; 3], s)).collect();
     let uniforms = alg.uniform_values(f64::PRECISION, &[], SPACING, (DT, 0.0));
     let run = |roots: &[FnId], stored: &[FnId], extra: &[f64], first: [isize; 3], cells: usize| {
         let program = RowProgram::of_functions(&alg, roots, &stored.iter().copied().collect())
             .expect("well-formed");
-        let array = |f: &FnId| {
-            u.iter()
-                .position(|s| s == f)
-                .map_or(extra, |s| fields[s].as_slice())
-        };
+        let array =
+            |f: &FnId| u.iter().position(|s| s == f).map_or(extra, |s| fields[s].as_slice());
         let inputs: Vec<&[f64]> = program.inputs().iter().map(array).collect();
         let mut rows = vec![vec![0.0; cells]; roots.len()];
         let mut outputs: Vec<&mut [f64]> = rows.iter_mut().map(|row| row.as_mut_slice()).collect();
-        program.run(
-            &mut program.scratch(&uniforms),
-            &inputs,
-            layout,
-            first,
-            &mut outputs,
-        );
+        program.run(&mut program.scratch(&uniforms), &inputs, layout, first, &mut outputs);
         rows
     };
     let roots = [id("uy_1")];

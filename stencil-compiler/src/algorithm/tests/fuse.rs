@@ -44,19 +44,12 @@ fn fused_substeps_give_the_bits_of_single_ones() {
                 Ok(fused) => fused,
                 // The second half of a step reads registers, which have no ghost cells.
                 Err(why) => {
-                    assert!(
-                        why.contains("accumulator") && (time, *group) == ("rk4", 2),
-                        "{why}"
-                    );
+                    assert!(why.contains("accumulator") && (time, *group) == ("rk4", 2), "{why}");
                     continue;
                 }
             };
             let steps = algorithm.steps_of(*group);
-            assert_eq!(
-                after(&fused, 2),
-                after(&algorithm, 2 * steps),
-                "{time} by {group}"
-            );
+            assert_eq!(after(&fused, 2), after(&algorithm, 2 * steps), "{time} by {group}");
         }
     }
 }
@@ -66,10 +59,7 @@ fn groups_within_a_step_end_with_it() {
     let algorithm = system("rk3_williamson", REACTING);
     let sizes = |group| algorithm.fused(group).unwrap().substeps.len();
     assert_eq!([1, 2, 3, 6].map(sizes), [3, 2, 1, 1]);
-    assert_eq!(
-        [1, 2, 3, 6].map(|group| algorithm.steps_of(group)),
-        [1, 1, 1, 2]
-    );
+    assert_eq!([1, 2, 3, 6].map(|group| algorithm.steps_of(group)), [1, 1, 1, 2]);
 }
 
 #[test]

@@ -5,17 +5,8 @@ use super::{Rank, Row, tensor, vectors};
 use crate::expr::Op;
 
 /// The rows, in the order in which messages list them.
-pub(super) const ROWS: &[&Row] = &[
-    &DOT,
-    &CROSS,
-    &OUTER,
-    &TRANSPOSE,
-    &TRACE,
-    &DIAGONAL,
-    &SYM,
-    &SYM_TRACELESS,
-    &NORM,
-];
+pub(super) const ROWS: &[&Row] =
+    &[&DOT, &CROSS, &OUTER, &TRANSPOSE, &TRACE, &DIAGONAL, &SYM, &SYM_TRACELESS, &NORM];
 
 /// Contracts the last index of its first argument with the first index of its second: `dot(u, grad(f))` is advection.
 pub(super) const DOT: Row = Row {
@@ -62,9 +53,7 @@ pub(super) const OUTER: Row = Row {
     wants: "`outer` is of two vectors",
     forms: |of| {
         let pairs = (0..of.widths[0]).flat_map(|i| (0..of.widths[1]).map(move |j| (i, j)));
-        pairs
-            .map(|(i, j)| Form::Of(0, i).times(Form::Of(1, j)))
-            .collect()
+        pairs.map(|(i, j)| Form::Of(0, i).times(Form::Of(1, j))).collect()
     },
     ..Row::OF_TWO
 };

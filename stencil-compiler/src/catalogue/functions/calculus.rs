@@ -16,8 +16,7 @@ pub(super) const GRAD: Row = Row {
     wants: "`grad` is of a scalar or a vector",
     forms: |of| {
         let all = (0..of.components).flat_map(|axis| (0..of.widths[0]).map(move |at| (axis, at)));
-        all.map(|(axis, at)| Form::Of(0, at).derivative(axis, 1))
-            .collect()
+        all.map(|(axis, at)| Form::Of(0, at).derivative(axis, 1)).collect()
     },
     ..Row::OF_ONE
 };
@@ -34,9 +33,7 @@ pub(super) const DIV: Row = Row {
         let width = of.widths[0] / of.components;
         let called = Called::after("div", of);
         let sum = |j: usize| {
-            of.over_axes(called.clone(), |axis| {
-                Form::Of(0, axis * width + j).derivative(axis, 1)
-            })
+            of.over_axes(called.clone(), |axis| Form::Of(0, axis * width + j).derivative(axis, 1))
         };
         (0..width).map(|j| sum(j).named(called.clone())).collect()
     },
@@ -51,9 +48,7 @@ pub(super) const LAP: Row = Row {
     rank: |of| Some(of[0]),
     forms: |of| {
         let sum = |at: usize| {
-            of.over_axes(Called::after("lap", of), |axis| {
-                Form::Of(0, at).derivative(axis, 2)
-            })
+            of.over_axes(Called::after("lap", of), |axis| Form::Of(0, at).derivative(axis, 2))
         };
         (0..of.widths[0]).map(sum).collect()
     },

@@ -44,9 +44,7 @@ impl Rank {
 
     /// The rank with so many indices, if there is one.
     pub(crate) fn from_indices(indices: usize) -> Option<Rank> {
-        [Rank::Scalar, Rank::Vector, Rank::Tensor]
-            .get(indices)
-            .copied()
+        [Rank::Scalar, Rank::Vector, Rank::Tensor].get(indices).copied()
     }
 }
 
@@ -101,10 +99,7 @@ impl Row {
         forms: |_| Vec::new(),
     };
     /// The same of two.
-    pub(crate) const OF_TWO: Row = Row {
-        arity: 2,
-        ..Row::OF_ONE
-    };
+    pub(crate) const OF_TWO: Row = Row { arity: 2, ..Row::OF_ONE };
 }
 
 impl PartialEq for Row {
@@ -218,8 +213,7 @@ impl Function {
 
     /// Does it multiply values of one cell, each argument as often as the others?
     pub fn is_multilinear(self) -> bool {
-        self.row()
-            .is_some_and(|row| row.is_linear && row.times == 0)
+        self.row().is_some_and(|row| row.is_linear && row.times == 0)
     }
 
     /// Is it the size of its argument?

@@ -7,10 +7,7 @@ use crate::expr::Rational;
 
 /// Alpha and beta of each substep.
 const PAIRS: &[(Rational, Rational)] = &[
-    (
-        Ratio::ZERO,
-        Ratio::new_raw(1_432_997_174_477, 9_575_080_441_755),
-    ),
+    (Ratio::ZERO, Ratio::new_raw(1_432_997_174_477, 9_575_080_441_755)),
     (
         Ratio::new_raw(-567_301_805_773, 1_357_537_059_087),
         Ratio::new_raw(5_161_836_677_717, 13_612_068_292_357),

@@ -118,11 +118,7 @@ impl Tableau {
             if s > 0 {
                 terms.insert(0, times(*alpha, Value::Register(0)));
             }
-            let into = if s == last {
-                Target::Part("acc")
-            } else {
-                Target::Register(0)
-            };
+            let into = if s == last { Target::Part("acc") } else { Target::Register(0) };
             let accumulate = Combination { into, terms };
             let advance = field(vec![step(*beta, Value::New(0)), one(Value::Field)]);
             vec![accumulate, advance]
@@ -143,10 +139,7 @@ impl Tableau {
             let mut made = match s.checked_sub(1).and_then(|s| pairs.get(s)) {
                 None => vec![field(vec![step(*beta, Value::Rate), one(Value::Field)])],
                 Some((_, earlier)) => vec![
-                    part(
-                        "change",
-                        vec![one(previous), times(-Ratio::one(), Value::Field)],
-                    ),
+                    part("change", vec![one(previous), times(-Ratio::one(), Value::Field)]),
                     part(
                         "advance",
                         vec![
@@ -173,11 +166,7 @@ impl Tableau {
     pub fn euler_steps(&self) -> Option<Rational> {
         let of_mean = |made: &BTreeMap<(Value, bool), Rational>| {
             let of = |key| made.get(&key).copied().unwrap_or(Ratio::ZERO);
-            let whole: Rational = made
-                .iter()
-                .filter(|(key, _)| !key.1)
-                .map(|(_, by)| by)
-                .sum();
+            let whole: Rational = made.iter().filter(|(key, _)| !key.1).map(|(_, by)| by).sum();
             let known = made.iter().all(|((of, dt), by)| match of {
                 Value::Rate => *dt && *by >= Ratio::ZERO,
                 Value::Field | Value::Register(_) | Value::New(_) => !dt && *by >= Ratio::ZERO,
@@ -253,41 +242,25 @@ fn written_out(substep: &[Combination]) -> Vec<BTreeMap<(Value, bool), Rational>
 
 /// The new value of the field.
 fn field(terms: Vec<Term>) -> Combination {
-    Combination {
-        into: Target::Field,
-        terms,
-    }
+    Combination { into: Target::Field, terms }
 }
 
 /// Returns a combination that others of the substep use.
 fn part(name: &'static str, terms: Vec<Term>) -> Combination {
-    Combination {
-        into: Target::Part(name),
-        terms,
-    }
+    Combination { into: Target::Part(name), terms }
 }
 
 /// The new value of a register.
 fn register(at: usize, terms: Vec<Term>) -> Combination {
-    Combination {
-        into: Target::Register(at),
-        terms,
-    }
+    Combination { into: Target::Register(at), terms }
 }
 
 /// The field that much of the way from a register to itself after an Euler step of a part of the length:
 /// `old + share ((f - old) + length dt rate)`. A mean of both would multiply what is conserved by the sum of two rounded weights; the
 /// difference has nothing of it.
 fn toward_step(old: Value, share: Rational, length: Rational) -> Vec<Combination> {
-    let change = vec![
-        times(-Ratio::one(), old),
-        one(Value::Field),
-        step(length, Value::Rate),
-    ];
-    vec![
-        part("old", change),
-        field(vec![times(share, Value::New(0)), one(old)]),
-    ]
+    let change = vec![times(-Ratio::one(), old), one(Value::Field), step(length, Value::Rate)];
+    vec![part("old", change), field(vec![times(share, Value::New(0)), one(old)])]
 }
 
 /// A term with the factor one.
@@ -297,20 +270,12 @@ fn one(of: Value) -> Term {
 
 /// A term with a number as its factor.
 fn times(factor: Rational, of: Value) -> Term {
-    Term {
-        factor,
-        dt: false,
-        of,
-    }
+    Term { factor, dt: false, of }
 }
 
 /// A term with a number times the time step as its factor.
 fn step(factor: Rational, of: Value) -> Term {
-    Term {
-        factor,
-        dt: true,
-        of,
-    }
+    Term { factor, dt: true, of }
 }
 
 /// The integrator of this name.
@@ -368,9 +333,8 @@ mod tests {
             let error = |steps: u32| {
                 let dt = 1.5 / f64::from(steps);
                 let rate = |f: f64, t: f64| -f * f * Arithmetic::cos(t);
-                let end = (0..steps).fold(1.0, |f, i| {
-                    advance(&tableau, &rate, f, f64::from(i) * dt, dt)
-                });
+                let end =
+                    (0..steps).fold(1.0, |f, i| advance(&tableau, &rate, f, f64::from(i) * dt, dt));
                 (end - 1.0 / (1.0 + Arithmetic::sin(1.5))).abs()
             };
             let order = Arithmetic::log(error(160) / error(320)) / std::f64::consts::LN_2;
@@ -390,13 +354,8 @@ mod tests {
             let steps = (i.tableau)().euler_steps()?;
             Some((i.name, steps.to_integer()))
         });
-        let expected = [
-            ("euler", 1),
-            ("ssprk2", 1),
-            ("ssprk3", 1),
-            ("ssprk43", 2),
-            ("ssprk104", 6),
-        ];
+        let expected =
+            [("euler", 1), ("ssprk2", 1), ("ssprk3", 1), ("ssprk43", 2), ("ssprk104", 6)];
         assert!(found.eq(expected));
     }
 

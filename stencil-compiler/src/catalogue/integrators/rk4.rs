@@ -20,14 +20,8 @@ pub const INTEGRATOR: Integrator = Integrator {
                     register(1, vec![rate(1, 6), one(Value::Field)]),
                     field(vec![rate(1, 2), one(Value::Field)]),
                 ],
-                vec![
-                    register(1, vec![rate(1, 3), one(sum)]),
-                    field(vec![rate(1, 2), one(old)]),
-                ],
-                vec![
-                    register(1, vec![rate(1, 3), one(sum)]),
-                    field(vec![rate(1, 1), one(old)]),
-                ],
+                vec![register(1, vec![rate(1, 3), one(sum)]), field(vec![rate(1, 2), one(old)])],
+                vec![register(1, vec![rate(1, 3), one(sum)]), field(vec![rate(1, 1), one(old)])],
                 vec![field(vec![rate(1, 6), one(sum)])],
             ],
         }

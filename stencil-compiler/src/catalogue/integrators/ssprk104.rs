@@ -18,10 +18,7 @@ pub const INTEGRATOR: Integrator = Integrator {
         let (kept, minus) = (Value::Register(0), -Ratio::ONE);
         let change = |mut terms: Vec<_>, from: Value| {
             terms.insert(0, times(minus, from));
-            Combination {
-                into: Target::Part("change"),
-                terms,
-            }
+            Combination { into: Target::Part("change"), terms }
         };
         let moved = vec![one(Value::Field), step(part(1, 6), Value::Rate)];
         let halfway = vec![
@@ -42,9 +39,6 @@ pub const INTEGRATOR: Integrator = Integrator {
         substeps.push(halfway);
         substeps.extend((5..9).map(|_| vec![euler()]));
         substeps.push(back);
-        Tableau {
-            registers: &["old"],
-            substeps,
-        }
+        Tableau { registers: &["old"], substeps }
     },
 };

@@ -72,12 +72,7 @@ fn along(axis: usize, weights: Vec<Rational>) -> Stencil {
         at[axis] = i as i32 - radius;
         (at, weight)
     };
-    weights
-        .into_iter()
-        .enumerate()
-        .map(place)
-        .filter(|(_, w)| *w.numer() != 0)
-        .collect()
+    weights.into_iter().enumerate().map(place).filter(|(_, w)| *w.numer() != 0).collect()
 }
 
 #[cfg(test)]
@@ -90,10 +85,7 @@ mod tests {
     fn exact(times: &[u32], powers: &[u32]) -> Rational {
         let hit = times.iter().zip(powers).all(|(t, p)| t == p);
         if hit {
-            times
-                .iter()
-                .map(|t| Ratio::from((1..=i128::from(*t)).product::<i128>()))
-                .product()
+            times.iter().map(|t| Ratio::from((1..=i128::from(*t)).product::<i128>())).product()
         } else {
             Ratio::zero()
         }
@@ -135,11 +127,7 @@ mod tests {
                 let next = [highest + 1, if axes.len() > 1 { 1 } else { 0 }];
                 inexact_above |=
                     apply(&next[..axes.len()]) != exact(operator.times, &next[..axes.len()]);
-                assert!(
-                    inexact_above,
-                    "{} of order {order} is better than it says",
-                    operator.name
-                );
+                assert!(inexact_above, "{} of order {order} is better than it says", operator.name);
             }
         }
     }

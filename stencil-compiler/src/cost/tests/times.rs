@@ -18,10 +18,7 @@ fn times_follow_what_bounds_a_kernel() {
     assert_eq!(usual.limit().0, Limit::Memory);
     assert!(usual.total >= usual.memory && usual.total < 2.0 * usual.memory);
     // Half the bandwidth takes twice the time; spills take more.
-    let slow = Rates {
-        copy_bytes: h200.copy_bytes / 2.0,
-        ..h200
-    };
+    let slow = Rates { copy_bytes: h200.copy_bytes / 2.0, ..h200 };
     let slower = time(&march, &slow, (64, 0)).unwrap();
     assert!(close(slower.memory, 2.0 * usual.memory) && slower.total > 1.5 * usual.total);
     assert!(time(&march, &h200, (64, 800)).unwrap().total > usual.total);
@@ -77,10 +74,8 @@ fn boxes_inside_and_copies_at_ends_are_counted_as_boxes() {
     let target = Target::periodic(4, cells, MODELS[0].rates.device());
     let of = |loader: u32| {
         let params = [("tile_x", 32), ("tile_y", 8), ("loader", loader)];
-        let schedule = Schedule {
-            kernels: vec![Blocking::new("march", &params)],
-            ..Schedule::default()
-        };
+        let schedule =
+            Schedule { kernels: vec![Blocking::new("march", &params)], ..Schedule::default() };
         let compiled = compile(&algorithm, &schedule, &target).unwrap();
         let costs = kernels(&compiled).unwrap();
         let time = costs[0].time(cells, &MODELS[0].rates, (64, 0)).unwrap();
@@ -144,10 +139,7 @@ fn spills_without_room_go_to_memory() {
     assert!(close(more(&cost, 400, 800), more(&cost, 0, 400)));
     assert!(more(&cost, 4_000, 8_000) > 20.0 * more(&cost, 0, 400));
     // Shared memory takes that room away.
-    let full = KernelCost {
-        shared_bytes: 220 << 10,
-        ..cost.clone()
-    };
+    let full = KernelCost { shared_bytes: 220 << 10, ..cost.clone() };
     assert!(more(&full, 0, 800) > 1.5 * more(&cost, 0, 800));
 }
 

@@ -30,10 +30,7 @@ pub(in crate::discretize) struct FaceFlux {
 impl FaceFlux {
     /// A flux that enters as it leaves.
     pub(super) fn plain(flux: Poly) -> Self {
-        FaceFlux {
-            leaving: flux.clone(),
-            entering: flux,
-        }
+        FaceFlux { leaving: flux.clone(), entering: flux }
     }
 }
 
@@ -114,10 +111,7 @@ impl Law<'_> {
             states.components[*component] = value.clone();
         }
         let recomputed = expander.in_states(&states, &label, |expander| {
-            let values = at_face
-                .recomputed
-                .iter()
-                .map(|(_, value)| expander.term(value));
+            let values = at_face.recomputed.iter().map(|(_, value)| expander.term(value));
             values.collect::<Result<Vec<_>>>()
         })?;
         for ((variable, _), values) in at_face.recomputed.iter().zip(recomputed) {
@@ -139,9 +133,7 @@ impl Law<'_> {
         if let Some(primitives) = &self.model.primitives {
             self.follow(expander, primitives, &mut states, &label)?;
         }
-        let seen = one
-            .iter()
-            .map(|(component, _)| states.components[*component].clone());
+        let seen = one.iter().map(|(component, _)| states.components[*component].clone());
         let seen = seen.collect();
         for (component, value) in one {
             states.components[*component] = value.clone();
@@ -205,15 +197,9 @@ impl Law<'_> {
     }
 
     fn stop(&self, at_face: &AtFace, states: States) -> PathPoint {
-        let components = at_face
-            .fields
-            .iter()
-            .flat_map(|(f, _)| self.components_of(*f));
+        let components = at_face.fields.iter().flat_map(|(f, _)| self.components_of(*f));
         let seen = components.map(|(_, component)| states.components[component].clone());
-        PathPoint {
-            seen: seen.collect(),
-            states,
-        }
+        PathPoint { seen: seen.collect(), states }
     }
 
     /// Twice the integral from the mean of a cell to the star state at its face, for each conserved component.
@@ -263,10 +249,7 @@ impl Law<'_> {
         slope: Slope,
         label: &str,
     ) -> Result<Vec<Poly>> {
-        let states = States {
-            slope: Some(slope),
-            ..states.clone()
-        };
+        let states = States { slope: Some(slope), ..states.clone() };
         let slopes = Slopes::new(at_face, &self.model.lets);
         let mut all = Vec::new();
         for flux in &self.model.fluxes {
@@ -275,9 +258,8 @@ impl Law<'_> {
             let entries = self.components.of_field(flux.field);
             let mut sums = vec![Poly::default(); entries.len()];
             for (part, negative) in parts.signed() {
-                let values = of
-                    .expander
-                    .in_states(&states, label, |expander| expander.term(part))?;
+                let values =
+                    of.expander.in_states(&states, label, |expander| expander.term(part))?;
                 for (sum, value) in sums.iter_mut().zip(values) {
                     let value = if negative { value.negated() } else { value };
                     *sum = of.plus(sum, &value)?;
@@ -318,10 +300,8 @@ mod tests {
             scheme s for Sloping { reconstruct: plm in primitive; riemann: force; time: ssprk2; }";
         let mut model = parse_str(text).unwrap();
         discretize(&model).unwrap();
-        let (zero, slope) = (
-            Term::integer(0, model.equations[0].span),
-            model.equations[0].rhs.clone(),
-        );
+        let (zero, slope) =
+            (Term::integer(0, model.equations[0].span), model.equations[0].rhs.clone());
         let scalar = |kind| Term::of(kind, Rank::Scalar, slope.span);
         let steep = |field, times| {
             let of = Box::new(scalar(TermKind::Field(field)));

@@ -107,10 +107,7 @@ fn joined(parts: &[[Term; 2]]) -> Option<[Term; 2]> {
     };
     let ends = parts.iter().map(|[flow, sound]| match *sound == zero {
         true => (flow.clone(), flow.clone()),
-        false => (
-            both(flow, sound, TermKind::Sub),
-            both(flow, sound, TermKind::Add),
-        ),
+        false => (both(flow, sound, TermKind::Sub), both(flow, sound, TermKind::Add)),
     });
     let (below, above): (Vec<Term>, Vec<Term>) = ends.unzip();
     let (slowest, fastest) = (most(Op::Min, below)?, most(Op::Max, above)?);
@@ -148,10 +145,7 @@ impl Jacobian {
                 |other: &usize| *other == first || sees[first][*other] && sees[*other][first];
             let block: Vec<usize> = (0..n).filter(with).collect();
             let row = |i: &usize| block.iter().map(|j| self.rows[*i][*j].clone()).collect();
-            all.push(Jacobian {
-                rows: block.iter().map(row).collect(),
-                declared: None,
-            });
+            all.push(Jacobian { rows: block.iter().map(row).collect(), declared: None });
             block.iter().for_each(|i| taken[*i] = true);
         }
         all
@@ -162,11 +156,7 @@ impl Jacobian {
         let (flow, entries) = self.beyond_mean(expander)?;
         let n = entries.len();
         let squared = |rows: &[Vec<Quotient>]| {
-            let row = |i: usize| {
-                (0..n)
-                    .map(|j| entry(rows, i, j))
-                    .collect::<Written<Vec<_>>>()
-            };
+            let row = |i: usize| (0..n).map(|j| entry(rows, i, j)).collect::<Written<Vec<_>>>();
             (0..n).map(row).collect::<Written<Vec<_>>>()
         };
         let squares = squared(&entries)?;
@@ -181,11 +171,7 @@ impl Jacobian {
         };
         let of = |sum: Quotient, power: i128| sum.scaled(&Uniform::number(share(power)));
         let fourth = trace_of_square(&squares).and_then(|sum| of(sum, 4));
-        let mut found = Bound {
-            power: of(trace_of(&squares)?, 2)?,
-            flow,
-            roots: 1,
-        };
+        let mut found = Bound { power: of(trace_of(&squares)?, 2)?, flow, roots: 1 };
         // A sum of squares bounds real eigenvalues only.
         let has_waves = self.has_waves(expander, &found);
         if let Ok(power) = fourth
@@ -269,10 +255,7 @@ fn trace_of_square(rows: &[Vec<Quotient>]) -> Written<Quotient> {
 fn greatest(matrix: &Matrix) -> f64 {
     let (mut power, mut log) = (matrix.clone(), 0.0);
     for _ in 0..SQUARINGS {
-        let size = sizes(&power)
-            .iter()
-            .flatten()
-            .fold(0.0, |a, b| f64::max(a, *b));
+        let size = sizes(&power).iter().flatten().fold(0.0, |a, b| f64::max(a, *b));
         if size == 0.0 {
             return 0.0;
         }
@@ -280,9 +263,6 @@ fn greatest(matrix: &Matrix) -> f64 {
         log = 2.0 * (log + Op::Log.eval(&[size]));
         power = product(&power, &power);
     }
-    let size = sizes(&power)
-        .iter()
-        .flatten()
-        .fold(0.0, |a, b| f64::max(a, *b));
+    let size = sizes(&power).iter().flatten().fold(0.0, |a, b| f64::max(a, *b));
     Op::Exp.eval(&[(log + Op::Log.eval(&[size])) / (1_u64 << SQUARINGS) as f64])
 }

@@ -69,11 +69,7 @@ impl Law<'_> {
             let message = format!(
                 "`{name}` has one value at faces, with which primitives are recomputed; write `reconstruct: plm in primitive;`"
             );
-            return Err(DiscretizeError::new(
-                Code::NeedsPrimitives,
-                at_face.span,
-                message,
-            ));
+            return Err(DiscretizeError::new(Code::NeedsPrimitives, at_face.span, message));
         }
         let Some(primitives) = &self.model.primitives else {
             return Ok(());
@@ -98,10 +94,7 @@ impl Law<'_> {
             }
             let changed = term(&mut expander, &shared, "shared", value)?;
             let same = own.iter().zip(&changed);
-            if same
-                .into_iter()
-                .all(|(own, changed)| alike(&expander, &ranges, own, changed))
-            {
+            if same.into_iter().all(|(own, changed)| alike(&expander, &ranges, own, changed)) {
                 return Err(self.unchanged(at_face, variable, value));
             }
         }
@@ -130,17 +123,13 @@ impl Law<'_> {
     /// The error of a recomputed value that does not change.
     fn unchanged(&self, at_face: &AtFace, variable: &Term, value: &Term) -> DiscretizeError {
         let name = name_of(self.model, variable);
-        let shared = at_face
-            .fields
-            .iter()
-            .map(|(field, _)| TermKind::Field(*field));
+        let shared = at_face.fields.iter().map(|(field, _)| TermKind::Field(*field));
         let shared: Vec<TermKind> = shared.collect();
         let primitives = self.model.primitives.iter().flat_map(|p| &p.variables);
         let primitives: Vec<&TermKind> = primitives.map(|variable| &variable.kind).collect();
         let all = at_face.fields.iter();
-        let all: Vec<String> = all
-            .map(|(field, _)| format!("`{}`", self.model.fields[*field].name))
-            .collect();
+        let all: Vec<String> =
+            all.map(|(field, _)| format!("`{}`", self.model.fields[*field].name)).collect();
         let help = match self.follower(value, &shared, &primitives) {
             None => "make it of them and of other primitives".to_string(),
             Some(at) => format!("make `{}` a primitive", self.model.lets[at].name),
@@ -216,11 +205,7 @@ impl Law<'_> {
             "`{name}` of what follows from the {what} is another: {after:.4} where `{name}` is {before:.4}; what is \
              conserved and the {what} have to follow from each other, for all values in declared ranges"
         );
-        Err(DiscretizeError::new(
-            Code::WrongWayBack,
-            variable.span,
-            message,
-        ))
+        Err(DiscretizeError::new(Code::WrongWayBack, variable.span, message))
     }
 }
 

@@ -155,11 +155,7 @@ impl Linear {
         jump: &[Poly],
         advanced: Option<&[Poly]>,
     ) -> Result<Split> {
-        let mut split = Split {
-            jump: jump.to_vec(),
-            both: Vec::new(),
-            skew: Vec::new(),
-        };
+        let mut split = Split { jump: jump.to_vec(), both: Vec::new(), skew: Vec::new() };
         if !self.kinds.sound {
             return Ok(split);
         }
@@ -209,10 +205,8 @@ impl Linear {
         for at in 0..self.names.len() {
             let mut sum = Poly::default();
             for (factor, parts) in &factors {
-                let (factor, part) = (
-                    of.whole("factor", factor.clone()),
-                    of.whole("part", parts[at].clone()),
-                );
+                let (factor, part) =
+                    (of.whole("factor", factor.clone()), of.whole("part", parts[at].clone()));
                 let part = of.times(&factor, &part)?;
                 sum = of.onto(&sum, &part, "some_parts")?;
             }
@@ -229,9 +223,8 @@ impl Linear {
     ) -> Result<Vec<(Poly, Vec<Poly>)>> {
         let [one, zero] = [of.number(1, 1), Poly::default()];
         let mut all = Vec::new();
-        for (at, exists) in [self.kinds.sound, self.kinds.flow, self.kinds.sound]
-            .into_iter()
-            .enumerate()
+        for (at, exists) in
+            [self.kinds.sound, self.kinds.flow, self.kinds.sound].into_iter().enumerate()
         {
             if !exists {
                 continue;

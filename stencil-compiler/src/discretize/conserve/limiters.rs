@@ -22,34 +22,22 @@ type Slope = fn(&mut Algebra<'_, '_>, &Poly, &Poly, Rational) -> Result<Poly>;
 
 /// The slope of every limiter.
 const SLOPES: &[(&Row, Slope)] = &[
-    (&rows::CENTRAL, |of, below, above, _| {
-        central(of, below, above)
-    }),
+    (&rows::CENTRAL, |of, below, above, _| central(of, below, above)),
     (&rows::GENERALIZED_MINMOD, generalized_minmod),
     (&rows::HYBRID, hybrid),
     (&rows::KOREN, |of, below, above, _| koren(of, below, above)),
     (&rows::MC, |of, below, above, _| mc(of, below, above)),
-    (&rows::MINMOD, |of, below, above, _| {
-        minmod(of, below, above)
-    }),
+    (&rows::MINMOD, |of, below, above, _| minmod(of, below, above)),
     // For waves alone: the jump on the side that a wave comes from does not matter.
     (&rows::NONE, |_, _, above, _| Ok(above.clone())),
-    (&rows::SUPERBEE, |of, below, above, _| {
-        superbee(of, below, above)
-    }),
-    (&rows::VAN_ALBADA, |of, below, above, _| {
-        van_albada(of, below, above)
-    }),
-    (&rows::VAN_LEER, |of, below, above, _| {
-        van_leer(of, below, above)
-    }),
+    (&rows::SUPERBEE, |of, below, above, _| superbee(of, below, above)),
+    (&rows::VAN_ALBADA, |of, below, above, _| van_albada(of, below, above)),
+    (&rows::VAN_LEER, |of, below, above, _| van_leer(of, below, above)),
 ];
 
 /// The limiter of this name.
 pub(super) fn find(name: &str) -> Option<Limiter> {
-    let mut all = SLOPES
-        .iter()
-        .map(|(row, slope)| Limiter { row, slope: *slope });
+    let mut all = SLOPES.iter().map(|(row, slope)| Limiter { row, slope: *slope });
     all.find(|limiter| limiter.row.name == name)
 }
 
@@ -199,10 +187,7 @@ mod tests {
         let law = Law::new(&model, &components, span).unwrap();
         let mut expander = law.expander_for_forms().unwrap();
         let states = [0, 1].map(|i| expander.atoms.state(i));
-        let mut algebra = Algebra {
-            expander: &mut expander,
-            span,
-        };
+        let mut algebra = Algebra { expander: &mut expander, span };
         let made = make(&mut algebra, states.each_ref());
         let at = |number| {
             let mut point = Point::anywhere(&expander, number);

@@ -110,12 +110,7 @@ pub(super) fn rates(
                 .atoms
                 .outflow(axis, &flux.leaving, &flux.entering)
                 .map_err(overflow(span))?;
-            all.push(Outflow {
-                axis,
-                component,
-                rate: atom.negated(),
-                span,
-            });
+            all.push(Outflow { axis, component, rate: atom.negated(), span });
         }
     }
     Ok((all, repairs))
@@ -176,13 +171,7 @@ impl<'a> Law<'a> {
             limiter: limiters::find(&scheme.limiter)
                 .ok_or_else(|| unknown("limiter", &scheme.limiter))?,
             waves: model.waves.clone(),
-            kinds: vec![
-                WaveKinds {
-                    flow: true,
-                    sound: true
-                };
-                model.dimension
-            ],
+            kinds: vec![WaveKinds { flow: true, sound: true }; model.dimension],
         };
         let by_families = scheme.variables == Variables::Characteristic;
         let needs_all = by_families || law.solver.row.needs == Needs::All;
@@ -241,10 +230,9 @@ impl<'a> Law<'a> {
         let propagated = propagated?;
         let fluxes = match self.model.scheme.sweep {
             Sweep::Unsplit => self.sideways(expander, &propagated)?,
-            Sweep::Dimensional | Sweep::Strang => propagated
-                .into_iter()
-                .map(|propagated| propagated.fluxes)
-                .collect(),
+            Sweep::Dimensional | Sweep::Strang => {
+                propagated.into_iter().map(|propagated| propagated.fluxes).collect()
+            }
         };
         let plain = |fluxes: Vec<Poly>| fluxes.into_iter().map(FaceFlux::plain).collect();
         Ok(fluxes.into_iter().map(plain).collect())
@@ -371,10 +359,7 @@ impl<'a> Law<'a> {
             let speed = flow.plus(sound).map_err(overflow(waves.span))?;
             Ok(expander.atoms.name(format!("{name}_{label}"), speed))
         };
-        Ok([
-            bound("slowest", &sound.negated())?,
-            bound("fastest", &sound)?,
-        ])
+        Ok([bound("slowest", &sound.negated())?, bound("fastest", &sound)?])
     }
 
     /// The flux along an axis of each conserved component, in these states of all components.
@@ -385,9 +370,7 @@ impl<'a> Law<'a> {
         axis: usize,
         label: &str,
     ) -> Result<Vec<Poly>> {
-        expander.in_states(states, label, |expander| {
-            self.flowing(expander, axis, label)
-        })
+        expander.in_states(states, label, |expander| self.flowing(expander, axis, label))
     }
 
     /// The fluxes in the states that the expander is in.
@@ -396,10 +379,7 @@ impl<'a> Law<'a> {
         for flux in &self.model.fluxes {
             all.extend(self.flux(expander, flux, axis, label)?);
         }
-        expander
-            .atoms
-            .labels
-            .together(format!("flux_{label}"), all.clone());
+        expander.atoms.labels.together(format!("flux_{label}"), all.clone());
         Ok(all.into_iter().map(|(_, value)| value).collect())
     }
 

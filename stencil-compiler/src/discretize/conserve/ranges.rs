@@ -93,11 +93,7 @@ impl Law<'_> {
             let outside = self.outside(of, &states, &label)?;
             // The root of -1 is NaN, and that of -0, which is added to a rate, changes none of its bits.
             let lost = of.op(Op::Sqrt, &[&outside.negated()]);
-            marks.push(Marks {
-                repaired,
-                lost,
-                axis,
-            });
+            marks.push(Marks { repaired, lost, axis });
         }
         Ok(Repaired { through, marks })
     }
@@ -134,10 +130,7 @@ impl Law<'_> {
         let (names, of) = (&face.names, &mut face.algebra);
         let none = Poly::default();
         let mark = marks.iter().fold(none, |all, mark| of.max(&all, mark));
-        let mark = of
-            .expander
-            .atoms
-            .always_name(format!("repair_{}", AXES[axis]), mark);
+        let mark = of.expander.atoms.always_name(format!("repair_{}", AXES[axis]), mark);
         let pairs = names.iter().zip(low.iter().zip(high));
         let kept = pairs.map(|(name, (low, high))| {
             let mut kept = |low: &Poly, high: &Poly, word: &str| {
@@ -168,10 +161,7 @@ impl Law<'_> {
         axes: usize,
     ) -> Result<States> {
         let (axis, of) = (face.axis, &mut face.algebra);
-        let mut states = States {
-            components: own.states.clone(),
-            ..States::default()
-        };
+        let mut states = States { components: own.states.clone(), ..States::default() };
         // The flux through the upper face leaves the cell below it.
         let sign = if side == 0 { -1 } else { 1 };
         for (at, component) in self.components_conserved().into_iter().enumerate() {
@@ -204,14 +194,8 @@ impl Law<'_> {
         let fluxes = self.fluxes(expander, &below, axis, &label)?;
         let ahead = fluxes.iter().map(|flux| expander.atoms.at(flux, axis, 1));
         Ok([
-            CellState {
-                states: below.components,
-                fluxes: fluxes.clone(),
-            },
-            CellState {
-                states: above.components,
-                fluxes: ahead.collect(),
-            },
+            CellState { states: below.components, fluxes: fluxes.clone() },
+            CellState { states: above.components, fluxes: ahead.collect() },
         ])
     }
 
@@ -266,9 +250,7 @@ impl Law<'_> {
         states: &States,
         label: &str,
     ) -> Result<Poly> {
-        let value = of
-            .expander
-            .in_states(states, label, |expander| expander.term(&range.of))?;
+        let value = of.expander.in_states(states, label, |expander| expander.term(&range.of))?;
         let bound = Poly::uniform(Uniform::number(range.bound));
         let value = value.into_iter().next().unwrap_or_default();
         let (low, high, op) = match range.comparison {

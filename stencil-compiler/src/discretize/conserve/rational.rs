@@ -103,10 +103,7 @@ impl Quotient {
         let common = common(self.below.0.keys().chain(other.below.0.keys()));
         let [own, others] = [self, other].map(|quotient| without(&quotient.below, &common));
         let sum = if own == others {
-            Quotient {
-                above: self.above.plus(&other.above)?,
-                below: self.below.clone(),
-            }
+            Quotient { above: self.above.plus(&other.above)?, below: self.below.clone() }
         } else {
             let first = product(&self.above, &others)?;
             Quotient {
@@ -119,10 +116,7 @@ impl Quotient {
 
     /// Product with a uniform.
     pub(super) fn scaled(&self, by: &Uniform) -> Result<Quotient> {
-        Ok(Quotient {
-            above: self.above.scaled(by)?,
-            below: self.below.clone(),
-        })
+        Ok(Quotient { above: self.above.scaled(by)?, below: self.below.clone() })
     }
 
     /// The number of its terms above and below.
@@ -136,10 +130,7 @@ impl Quotient {
             return Quotient::whole(Poly::default());
         }
         let common = common(self.above.0.keys().chain(self.below.0.keys()));
-        Quotient {
-            above: without(&self.above, &common),
-            below: without(&self.below, &common),
-        }
+        Quotient { above: without(&self.above, &common), below: without(&self.below, &common) }
     }
 
     /// The number of times that the other goes into this one, if that is the same for all values.
@@ -173,10 +164,7 @@ impl Quotient {
         if holds(&below, atom, atoms) {
             return None;
         }
-        Some(parts.map(|above| Quotient {
-            above,
-            below: self.below.clone(),
-        }))
+        Some(parts.map(|above| Quotient { above, below: self.below.clone() }))
     }
 }
 

@@ -25,8 +25,7 @@ pub(in crate::discretize) fn bounds(
     component: impl Fn(usize) -> Option<usize>,
 ) -> Bounds {
     let kept = model.ranges.iter().filter(|_| model.repairs());
-    kept.filter_map(|range| Some((component(field_of(range)?)?, closed(range)?)))
-        .collect()
+    kept.filter_map(|range| Some((component(field_of(range)?)?, closed(range)?))).collect()
 }
 
 /// The field that a range is of.
@@ -95,10 +94,7 @@ impl Law<'_> {
         let name = &self.components.fields[component];
         let own = of.expander.atoms.state(component);
         let mut size = of.abs(&own);
-        if let Some(rate) = rest
-            .get(component)
-            .filter(|rate| part.rest && !rate.0.is_empty())
-        {
+        if let Some(rate) = rest.get(component).filter(|rate| part.rest && !rate.0.is_empty()) {
             let rate = of.whole(format!("{name}_rest"), rate.clone());
             let rate = of.abs(&rate);
             let dt = Uniform::power(UniformFactor::Dt, 1).times_number(part.share);

@@ -40,18 +40,12 @@ impl<'p, 'a> Point<'p, 'a> {
 
     /// One of many points, some of which are far from one, or not positive.
     pub(super) fn anywhere(expander: &'p Expander<'a>, number: u64) -> Self {
-        Point {
-            anywhere: true,
-            ..Point::new(expander, number)
-        }
+        Point { anywhere: true, ..Point::new(expander, number) }
     }
 
     /// One of many points, with states that are up to this many octaves apart.
     pub(super) fn spread(expander: &'p Expander<'a>, number: u64, octaves: u64) -> Self {
-        Point {
-            octaves,
-            ..Point::new(expander, number)
-        }
+        Point { octaves, ..Point::new(expander, number) }
     }
 
     /// The value of a polynomial, which may be no number.
@@ -117,9 +111,8 @@ impl<'p, 'a> Point<'p, 'a> {
 
     fn uniform(&mut self, uniform: &Uniform) -> f64 {
         let mut term = |(monomial, c): (&BTreeMap<UniformFactor, i32>, &_)| {
-            let powers = monomial
-                .iter()
-                .map(|(f, e)| Op::Pow.eval(&[self.factor(*f), f64::from(*e)]));
+            let powers =
+                monomial.iter().map(|(f, e)| Op::Pow.eval(&[self.factor(*f), f64::from(*e)]));
             to_f64(c) * powers.product::<f64>()
         };
         uniform.0.iter().map(&mut term).sum()
@@ -150,11 +143,7 @@ impl<'p, 'a> Point<'p, 'a> {
         let Some(default) = param.default else {
             return drawn;
         };
-        let near = if default == 0.0 {
-            drawn
-        } else {
-            default * drawn
-        };
+        let near = if default == 0.0 { drawn } else { default * drawn };
         let fits =
             |(comparison, bound): &(Comparison, Rational)| comparison.holds(&near, &to_f64(bound));
         match self.anywhere && self.number & 4 > 0 && param.bounds.iter().all(fits) {

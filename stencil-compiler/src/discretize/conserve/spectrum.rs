@@ -93,11 +93,7 @@ impl Law<'_> {
         }
         let vector = |entries: Vec<Term>| self.vector(entries, span);
         let alike = sounds.iter().all(|sound| *sound == sounds[0]);
-        let sound = if alike {
-            sounds.swap_remove(0)
-        } else {
-            vector(sounds)
-        };
+        let sound = if alike { sounds.swap_remove(0) } else { vector(sounds) };
         Ok(Waves {
             flow: Some(vector(flows)),
             sound: Some(sound),
@@ -165,9 +161,7 @@ impl Jacobian {
     /// The matrix at a point, if all of it is finite there.
     pub(super) fn at(&self, point: &mut Point<'_, '_>) -> Option<Matrix> {
         let row = |row: &Vec<Poly>, point: &mut Point<'_, '_>| {
-            row.iter()
-                .map(|entry| point.value(entry))
-                .collect::<Vec<f64>>()
+            row.iter().map(|entry| point.value(entry)).collect::<Vec<f64>>()
         };
         let matrix: Matrix = self.rows.iter().map(|r| row(r, point)).collect();
         let finite = matrix.iter().flatten().all(|entry| entry.is_finite());
@@ -212,16 +206,10 @@ impl Jacobian {
             }
         }
         let square = squares.scaled(&Uniform::number(Rational::new(1, 2 * pairs as i128)))?;
-        if [&flow, &square]
-            .iter()
-            .any(|found| found.terms() > MOST_TERMS || !fits(found))
-        {
+        if [&flow, &square].iter().any(|found| found.terms() > MOST_TERMS || !fits(found)) {
             return Err(Some(Refused::Large));
         }
-        Ok(Found {
-            flow,
-            square: Some(square),
-        })
+        Ok(Found { flow, square: Some(square) })
     }
 
     /// The mean of the speeds, and the matrix less that.
@@ -290,10 +278,7 @@ enum Trial {
 
 /// The result of most points: rounding may speak against it at some. An error tells whether there was none.
 fn majority(trials: &[Trial]) -> std::result::Result<WaveKinds, bool> {
-    let mut kinds = WaveKinds {
-        flow: false,
-        sound: false,
-    };
+    let mut kinds = WaveKinds { flow: false, sound: false };
     let (mut with, mut against, mut short) = (0, 0, 0);
     for trial in trials {
         match trial {
@@ -325,10 +310,7 @@ fn trial(matrix: &Matrix, flow: f64, square: f64) -> Trial {
     let whole = trace(&squares);
     if square.abs() <= f64::EPSILON * f64::EPSILON * whole {
         return match below(&beyond, &sizes) {
-            true => Trial::Only(WaveKinds {
-                flow: true,
-                sound: false,
-            }),
+            true => Trial::Only(WaveKinds { flow: true, sound: false }),
             false => Trial::Short,
         };
     }
@@ -338,10 +320,7 @@ fn trial(matrix: &Matrix, flow: f64, square: f64) -> Trial {
     let rest = less(&product(&beyond, &beyond), square);
     let rests = less(&squares, -square);
     match below(&product(&beyond, &rest), &product(&sizes, &rests)) {
-        true => Trial::Only(WaveKinds {
-            flow: !below(&rest, &rests),
-            sound: true,
-        }),
+        true => Trial::Only(WaveKinds { flow: !below(&rest, &rests), sound: true }),
         false => Trial::Others,
     }
 }
@@ -373,7 +352,5 @@ pub(super) fn less(matrix: &Matrix, by: f64) -> Matrix {
 pub(super) fn product(a: &Matrix, b: &Matrix) -> Matrix {
     let n = a.len();
     let entry = |i: usize, j: usize| (0..n).map(|k| a[i][k] * b[k][j]).sum();
-    (0..n)
-        .map(|i| (0..n).map(|j| entry(i, j)).collect())
-        .collect()
+    (0..n).map(|i| (0..n).map(|j| entry(i, j)).collect()).collect()
 }

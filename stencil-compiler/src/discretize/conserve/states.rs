@@ -30,10 +30,8 @@ impl Law<'_> {
     /// The states of a cell at its upper face, and those at its lower one.
     pub(super) fn at_faces(&self, expander: &mut Expander<'_>, axis: usize) -> Result<[States; 2]> {
         let components = vec![Poly::default(); self.components.fields.len()];
-        let mut sides = ["upper", "lower"].map(|_| States {
-            components: components.clone(),
-            ..States::default()
-        });
+        let mut sides = ["upper", "lower"]
+            .map(|_| States { components: components.clone(), ..States::default() });
         let span = self.model.fluxes[0].span;
         let of = &mut Algebra { expander, span };
         let variables = self.variables(of.expander)?;
@@ -83,10 +81,7 @@ impl Law<'_> {
             return Ok([Poly::default(), Poly::default()]);
         }
         let mut cell = Cell {
-            algebra: Algebra {
-                expander: of.expander,
-                span: of.span,
-            },
+            algebra: Algebra { expander: of.expander, span: of.span },
             steps,
             axis,
             name,
@@ -223,9 +218,7 @@ impl Law<'_> {
     ) -> Result<()> {
         let values: Result<Vec<Tensor>> = expander.in_states(states, label, |expander| {
             let conserved = primitives.conserved.iter();
-            Ok(conserved
-                .map(|followed| expander.term(&followed.value))
-                .collect())
+            Ok(conserved.map(|followed| expander.term(&followed.value)).collect())
         })?;
         for (followed, value) in primitives.conserved.iter().zip(values?) {
             expander.check_symmetry(followed.field, &value, followed.span)?;

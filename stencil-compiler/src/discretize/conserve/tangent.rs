@@ -60,10 +60,7 @@ impl<'d> Tangent<'d> {
             }
             // One rounding after the other, in an order that does not depend on that of atoms.
             let rest = Poly([(rest, Uniform::one())].into());
-            let (rest, change) = (
-                algebra.whole("factor", rest),
-                algebra.whole("change", change),
-            );
+            let (rest, change) = (algebra.whole("factor", rest), algebra.whole("change", change));
             let mut part = algebra.times(&rest, &change)?;
             let times = Uniform::number(Rational::from_integer(times as i128));
             let by = c.times(&times).map_err(overflow(algebra.span))?;
@@ -236,10 +233,7 @@ fn angle(of: &mut Algebra<'_, '_>, [a, da]: Changing<'_>, [b, db]: Changing<'_>)
 /// The change of `a` with the sign of `b`.
 fn signed(of: &mut Algebra<'_, '_>, [a, da]: Changing<'_>, b: &Poly) -> Result<Poly> {
     let one = of.number(1, 1);
-    let (own, given) = (
-        of.op(Op::Copysign, &[&one, a]),
-        of.op(Op::Copysign, &[&one, b]),
-    );
+    let (own, given) = (of.op(Op::Copysign, &[&one, a]), of.op(Op::Copysign, &[&one, b]));
     let sign = of.times(&own, &given)?;
     of.times(&sign, da)
 }

@@ -19,11 +19,7 @@ pub(super) fn term(
     quotient: &Quotient,
     span: Span,
 ) -> Term {
-    let writer = Writer {
-        law,
-        expander,
-        span,
-    };
+    let writer = Writer { law, expander, span };
     let above = writer.poly(&quotient.above);
     match quotient.below.as_uniform() {
         Some(by) if by.is_one() => above,
@@ -39,11 +35,7 @@ const MOST_OPERATIONS: usize = 10_000;
 
 /// Can a quotient be written out?
 pub(super) fn fits(quotient: &Quotient, atoms: &Atoms) -> bool {
-    let mut sizes = Sizes {
-        atoms,
-        known: BTreeMap::new(),
-        opaque: BTreeMap::new(),
-    };
+    let mut sizes = Sizes { atoms, known: BTreeMap::new(), opaque: BTreeMap::new() };
     sizes.poly(&quotient.above) + sizes.poly(&quotient.below) <= MOST_OPERATIONS
 }
 
@@ -160,11 +152,7 @@ impl Writer<'_, '_> {
             above.push(self.number(size));
         }
         for (factor, exponent) in uniform {
-            let side = if *exponent > 0 {
-                &mut above
-            } else {
-                &mut below
-            };
+            let side = if *exponent > 0 { &mut above } else { &mut below };
             side.push(self.power(self.factor(*factor), exponent.unsigned_abs() as usize));
         }
         for same in atoms.chunk_by(|a, b| a == b) {

@@ -66,11 +66,7 @@ fn other_fluxes_are_refused_where_they_are_written() {
     let own = "outer(m, u) + p*I";
     let cases = [
         // The pressure is not named.
-        (
-            "outer(m, u) + (gamma - 1)*(e - dot(m, u)/2)*I",
-            "(e + p)*u",
-            "m",
-        ),
+        ("outer(m, u) + (gamma - 1)*(e - dot(m, u)/2)*I", "(e + p)*u", "m"),
         // Not moved with the flow.
         ("2*outer(m, u) + p*I", "(e + p)*u", "m"),
         (own, "(e + p)*m", "e"),
@@ -139,10 +135,7 @@ fn primitives_and_what_is_conserved_follow_from_each_other() {
         let error = discretize(&parse_str(&source).unwrap()).unwrap_err();
         assert_eq!(error.code, Code::WrongWayBack, "{momentum}, {energy}");
         assert!(error.message.starts_with(name), "{error}");
-        let line = source
-            .lines()
-            .nth(error.span.start.line as usize - 1)
-            .unwrap();
+        let line = source.lines().nth(error.span.start.line as usize - 1).unwrap();
         assert!(line.contains("primitive {"), "{line}");
     }
 }
@@ -155,10 +148,7 @@ fn derived(items: &str) -> Result<Vec<String>, Code> {
     let components = Components::new(&model, &tableau).unwrap();
     let law = Law::new(&model, &components, model.fluxes[0].span);
     let waves = law.map_err(|error| error.code)?.waves.unwrap();
-    Ok(waves
-        .parts()
-        .map(|(_, part)| expression(&model, part))
-        .collect())
+    Ok(waves.parts().map(|(_, part)| expression(&model, part)).collect())
 }
 
 #[test]
@@ -330,17 +320,11 @@ fn derivatives(of: &str) -> Vec<[f64; 2]> {
         let law = Law::new(&model, &components, model.fluxes[0].span).unwrap();
         let mut expander = law.expander_for_forms().unwrap();
         let state = expander.atoms.state(0);
-        let states = States {
-            components: vec![state.clone()],
-            ..States::default()
-        };
+        let states = States { components: vec![state.clone()], ..States::default() };
         let flux = law.fluxes(&mut expander, &states, 0, "form").unwrap();
         let (atom, _) = state.as_scaled_atom().unwrap();
         let span = model.fluxes[0].span;
-        let mut algebra = Algebra {
-            expander: &mut expander,
-            span,
-        };
+        let mut algebra = Algebra { expander: &mut expander, span };
         let one = algebra.number(1, 1);
         let nothing = BTreeMap::new();
         let mut tangent = Tangent::new([(atom, one)].into(), &nothing);
@@ -354,10 +338,7 @@ fn derivatives(of: &str) -> Vec<[f64; 2]> {
     let [below, here, above] = ["-1e-5", "0", "1e-5"].map(values);
     let sides = above.iter().zip(&below);
     let differences = sides.map(|(above, below)| (above[0] - below[0]) / 2e-5);
-    here.iter()
-        .zip(differences)
-        .map(|(here, difference)| [here[1], difference])
-        .collect()
+    here.iter().zip(differences).map(|(here, difference)| [here[1], difference]).collect()
 }
 
 #[test]
@@ -414,11 +395,7 @@ fn river(face: &str, scheme: &str) -> String {
 fn what_both_sides_share_needs_primitives_and_changes_nothing_where_they_are_alike() {
     let primitive = "reconstruct: ppm in primitive; riemann: hll;";
     let cases = [
-        (
-            "h = max(surface - bed, 0);",
-            "reconstruct: ppm; riemann: force;",
-            Code::NeedsPrimitives,
-        ),
+        ("h = max(surface - bed, 0);", "reconstruct: ppm; riemann: force;", Code::NeedsPrimitives),
         (
             "h = max(surface - bed, 0);",
             "reconstruct: ppm in characteristic;",
@@ -457,14 +434,8 @@ fn what_is_made_anew_changes_with_what_both_sides_share() {
         )
     };
     let cases = [
-        (
-            still("h = max(surface - bed, 0);"),
-            "make `surface` a primitive",
-        ),
-        (
-            still("h = max(h, 0);"),
-            "`h` does not change with `bed`; make it of",
-        ),
+        (still("h = max(surface - bed, 0);"), "make `surface` a primitive"),
+        (still("h = max(h, 0);"), "`h` does not change with `bed`; make it of"),
     ];
     for (source, words) in cases {
         let error = discretize(&parse_str(&source).unwrap()).unwrap_err();
@@ -488,8 +459,5 @@ fn ways_back_are_tried_within_declared_ranges() {
     assert!(law(slow, "v/(1 - v^2)").is_ok());
     assert_eq!(law("", "v/(1 - v^2)").err(), Some(Code::WrongWayBack));
     assert_eq!(law(slow, "v/(1 + v^2)").err(), Some(Code::WrongWayBack));
-    assert_eq!(
-        law(" where v > 30", "v/(1 - v^2)").err(),
-        Some(Code::WrongWayBack)
-    );
+    assert_eq!(law(" where v > 30", "v/(1 - v^2)").err(), Some(Code::WrongWayBack));
 }

@@ -33,11 +33,8 @@ impl Law<'_> {
         let corrections = self.corrections(face)?;
         let label = format!("{}_between", AXES[face.axis]);
         let between = self.between(&mut face.algebra, face.sides.each_ref(), &label)?;
-        let mut propagated = Propagation {
-            fluxes: Vec::new(),
-            entering: [Vec::new(), Vec::new()],
-            between,
-        };
+        let mut propagated =
+            Propagation { fluxes: Vec::new(), entering: [Vec::new(), Vec::new()], between };
         let [below, above] = &face.sides;
         let of = &mut face.algebra;
         for (at, (solved, correction)) in solved.iter().zip(&corrections).enumerate() {
@@ -47,10 +44,7 @@ impl Law<'_> {
             // The flux has half of the change by the waves.
             let sent = of.plus(solved, &of.scaled(correction, 2, 1)?)?;
             let sent = of.named(format!("{name}_sent"), sent);
-            let into = [
-                of.minus(&sent, &below.fluxes[at])?,
-                of.minus(&above.fluxes[at], &sent)?,
-            ];
+            let into = [of.minus(&sent, &below.fluxes[at])?, of.minus(&above.fluxes[at], &sent)?];
             for ((entering, into), side) in propagated.entering.iter_mut().zip(into).zip(SIDES) {
                 entering.push(of.named(format!("{name}_into_{side}"), into));
             }
@@ -101,10 +95,8 @@ impl Law<'_> {
         if self.limiter.row.is_of_waves {
             return Ok(of.number(1, 1));
         }
-        let next: Vec<Poly> = carried
-            .iter()
-            .map(|part| of.expander.atoms.at(part, axis, 1))
-            .collect();
+        let next: Vec<Poly> =
+            carried.iter().map(|part| of.expander.atoms.at(part, axis, 1)).collect();
         let own = self.projected(of, [carried, carried], "wave_square")?;
         let with_next = self.projected(of, [carried, &next], "wave_product")?;
         let with_last = of.expander.atoms.at(&with_next, axis, -1);
@@ -126,12 +118,7 @@ impl Law<'_> {
         let mut pairs = a.iter().zip(b);
         let mut sum = Poly::default();
         for flux in &self.model.fluxes {
-            let count = self
-                .components
-                .of_field(flux.field)
-                .iter()
-                .flatten()
-                .count();
+            let count = self.components.of_field(flux.field).iter().flatten().count();
             let mut products = Vec::new();
             for (a, b) in pairs.by_ref().take(count) {
                 products.push(of.times(a, b)?);
@@ -161,9 +148,8 @@ impl Law<'_> {
                     continue;
                 }
                 let of = &mut Algebra { expander, span };
-                for (flux, leaving) in fluxes
-                    .iter_mut()
-                    .zip(self.leaving(of, through, axis, other)?)
+                for (flux, leaving) in
+                    fluxes.iter_mut().zip(self.leaving(of, through, axis, other)?)
                 {
                     let half = of.halved(&leaving)?;
                     let moved = of.times_step(&half, axis)?;

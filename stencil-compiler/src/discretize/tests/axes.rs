@@ -30,13 +30,7 @@ fn after(
     let params: Vec<f64> = algorithm.params.iter().filter_map(|p| p.default).collect();
     let oracle = Oracle::<f32>::new(algorithm, cells, &params, [0.1; 3], 0.003);
     let mut oracle = oracle.unwrap_or_else(|e| panic!("{e}"));
-    let place = |i: usize| {
-        [
-            i % cells[0],
-            i / cells[0] % cells[1],
-            i / cells[0] / cells[1],
-        ]
-    };
+    let place = |i: usize| [i % cells[0], i / cells[0] % cells[1], i / cells[0] / cells[1]];
     let fields = names(algorithm, Role::Field);
     let all = 0..cells.iter().product();
     for (i, name) in fields.iter().enumerate() {
@@ -76,9 +70,7 @@ fn systems(dimension: usize) -> Vec<Algorithm> {
         );
         (VISCOUS, scheme)
     };
-    let all = laws
-        .into_iter()
-        .chain([of(2, "composed"), of(6, "bidiagonal")]);
+    let all = laws.into_iter().chain([of(2, "composed"), of(6, "bidiagonal")]);
     let made = all.map(|(items, scheme)| {
         algorithm(&format!(
             "pub system S in {dimension}d {{ {items} }} scheme s for S {{ {scheme} }}"
@@ -96,23 +88,13 @@ fn exchanged_axes_exchange_the_bits() {
             None => name.to_string(),
         };
         let straight = after(&algorithm, cells, &value);
-        let exchanged = after(&algorithm, cells, &|name, [x, y, z]| {
-            value(&other(name), [y, x, z])
-        });
+        let exchanged = after(&algorithm, cells, &|name, [x, y, z]| value(&other(name), [y, x, z]));
         let fields = names(&algorithm, Role::Field);
         for (name, straight) in fields.iter().zip(&straight) {
-            let to = fields
-                .iter()
-                .position(|field| *field == other(name))
-                .unwrap();
+            let to = fields.iter().position(|field| *field == other(name)).unwrap();
             for (i, value) in straight.iter().enumerate() {
                 let got = exchanged[to][i % 9 * 9 + i / 9];
-                assert_eq!(
-                    value.to_bits(),
-                    got.to_bits(),
-                    "{}: {name}",
-                    algorithm.scheme
-                );
+                assert_eq!(value.to_bits(), got.to_bits(), "{}: {name}", algorithm.scheme);
             }
         }
     }

@@ -12,9 +12,8 @@ const CELLS: usize = 8;
 fn drift<T: Real>(algorithm: &Algorithm, steps: usize) -> f64 {
     let oracle = Oracle::<T>::new(algorithm, [CELLS, 1, 1], &[], [1.0; 3], 0.02);
     let mut oracle = oracle.unwrap_or_else(|e| panic!("{e}"));
-    let start: Vec<T> = (0..CELLS)
-        .map(|i| T::from_f64(1.0 + 0.1 * (3 * i % CELLS) as f64))
-        .collect();
+    let start: Vec<T> =
+        (0..CELLS).map(|i| T::from_f64(1.0 + 0.1 * (3 * i % CELLS) as f64)).collect();
     oracle.set(StateId(0), &start);
     for _ in 0..steps {
         oracle.step();
@@ -56,10 +55,7 @@ fn differences_of_neighbours_keep_the_mean() {
     };
     for order in [2, 6] {
         let drift = drift::<f32>(&diffusion("differences", order), 10_000);
-        assert!(
-            drift <= 0.5 * f64::from(f32::EPSILON) * 100.0,
-            "order {order}: {drift}"
-        );
+        assert!(drift <= 0.5 * f64::from(f32::EPSILON) * 100.0, "order {order}: {drift}");
     }
 }
 
@@ -75,21 +71,13 @@ fn differences_of_neighbours_keep_the_digits_of_second_derivatives() {
              scheme s for S {{ space: central<order = 6>; arith: {arith}; time: euler; }}"
         )));
         let algorithm = observation.unwrap().expect("an observable").algorithm;
-        let (exact, got) = (
-            observed::<f64>(&algorithm, &wave),
-            observed::<f32>(&algorithm, &wave),
-        );
-        let largest = exact
-            .iter()
-            .fold(0.0f64, |largest, value| largest.max(value.abs()));
+        let (exact, got) = (observed::<f64>(&algorithm, &wave), observed::<f32>(&algorithm, &wave));
+        let largest = exact.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
         let errors = exact.iter().zip(&got).map(|(a, b)| (a - b).abs() / largest);
         errors.fold(0.0, f64::max)
     };
     let (collected, differences) = (error("collected"), error("differences"));
-    assert!(
-        differences < 2e-6 && collected > 1e-4,
-        "{differences} {collected}"
-    );
+    assert!(differences < 2e-6 && collected > 1e-4, "{differences} {collected}");
 }
 
 /// The observable of a field.

@@ -54,11 +54,7 @@ fn laws_made_with_loops_are_discretized() {
     let (plain, primitive) = ("reconstruct: plm;", "reconstruct: plm in primitive;");
     let cases = [
         (flux.to_string(), plain, "hll"),
-        (
-            format!("{flux} primitive {{ v; q = v^3 + v; }}"),
-            primitive,
-            "hll",
-        ),
+        (format!("{flux} primitive {{ v; q = v^3 + v; }}"), primitive, "hll"),
         (flux.replace("(q);", "(q) where v > 0;"), plain, "hll"),
     ];
     for (items, reconstruct, solver) in cases {
@@ -69,10 +65,8 @@ fn laws_made_with_loops_are_discretized() {
 
 #[test]
 fn speeds_of_loops_are_not_written_out() {
-    let source = cubic(
-        "let v = root(q); flux q -> [v^2/2];",
-        "reconstruct: plm; riemann: rusanov;",
-    );
+    let source =
+        cubic("let v = root(q); flux q -> [v^2/2];", "reconstruct: plm; riemann: rusanov;");
     let code = refused(source).map(|error| error.code);
     assert_eq!(code, Some(Code::NeedsWaves));
 }

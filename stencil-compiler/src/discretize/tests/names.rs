@@ -16,10 +16,8 @@ struct Gas {
     scheme: &'static str,
 }
 
-const GAS: Gas = Gas {
-    items: "",
-    scheme: "reconstruct: plm<limiter = mc> in primitive; riemann: hllc",
-};
+const GAS: Gas =
+    Gas { items: "", scheme: "reconstruct: plm<limiter = mc> in primitive; riemann: hllc" };
 
 impl Gas {
     fn algorithm(&self) -> Algorithm {
@@ -62,8 +60,7 @@ fn meanings(algorithm: &Algorithm) -> BTreeMap<u64, &str> {
             }
         };
         made.push(fnv1a(text.as_bytes()));
-        all.entry(fnv1a(text.as_bytes()))
-            .or_insert(function.name.as_str());
+        all.entry(fnv1a(text.as_bytes())).or_insert(function.name.as_str());
     }
     all
 }
@@ -72,37 +69,21 @@ fn meanings(algorithm: &Algorithm) -> BTreeMap<u64, &str> {
 fn names_stay_where_something_else_changes() {
     let plain = GAS.algorithm();
     let edits = [
-        Gas {
-            items: "ddt(m) = -k*sqrt(dye/rho + 1)*u;",
-            ..GAS
-        },
+        Gas { items: "ddt(m) = -k*sqrt(dye/rho + 1)*u;", ..GAS },
         Gas {
             items: "let more = sqrt(dye)/rho; let most = max(more, min(share, 1)); ddt(rho) = k*most/(1 + most);",
             ..GAS
         },
-        Gas {
-            scheme: "reconstruct: plm<limiter = van_leer> in primitive; riemann: hllc",
-            ..GAS
-        },
-        Gas {
-            scheme: "reconstruct: weno_z in primitive; riemann: hllc",
-            ..GAS
-        },
-        Gas {
-            scheme: "reconstruct: plm<limiter = mc> in primitive; riemann: hll",
-            ..GAS
-        },
+        Gas { scheme: "reconstruct: plm<limiter = van_leer> in primitive; riemann: hllc", ..GAS },
+        Gas { scheme: "reconstruct: weno_z in primitive; riemann: hllc", ..GAS },
+        Gas { scheme: "reconstruct: plm<limiter = mc> in primitive; riemann: hll", ..GAS },
     ];
     for edit in edits {
         let edited = edit.algorithm();
         let (before, after) = (meanings(&plain), meanings(&edited));
         let same = |(of, name): (&u64, &&str)| Some((name.to_string(), after.get(of)?.to_string()));
         let both: Vec<(String, String)> = before.iter().filter_map(same).collect();
-        assert!(
-            both.len() > 20 && both.len() < before.len(),
-            "{}",
-            both.len()
-        );
+        assert!(both.len() > 20 && both.len() < before.len(), "{}", both.len());
         // A former rate may be a part of one, and a solver's parts are those of another one.
         let edited = |name: &str| name.starts_with("ddt_") || name.starts_with("hllc_");
         let stays = |(old, new): &&(String, String)| old == new || edited(old);
@@ -173,24 +154,12 @@ fn what_a_let_is_has_its_name() {
         ("let c = sqrt(a/b);", "c", &["c", "c_quotient"]),
         // Found to be another `let` later, and called by a function.
         ("let c = sqrt(a/b); let q = a/b;", "c + q", &["c", "q"]),
-        (
-            "fn over(x: scalar, y: scalar) -> scalar { x/y } let q = over(a, b);",
-            "q",
-            &["q"],
-        ),
+        ("fn over(x: scalar, y: scalar) -> scalar { x/y } let q = over(a, b);", "q", &["q"]),
         // Sums are grid functions where something reads them as one.
-        (
-            "let s = a + b;",
-            "exp(s)*max(s*s*s, 1)",
-            &["ddt_a_exp", "ddt_a_max"],
-        ),
+        ("let s = a + b;", "exp(s)*max(s*s*s, 1)", &["ddt_a_exp", "ddt_a_max"]),
         ("let s = a*b;", "d[x](s)", &["s"]),
         // Components, their common parts, and parts that one of them needs.
-        (
-            "let w = v/max(a, b);",
-            "w.x + w.y",
-            &["w_x", "w_y", "w_max", "w_max_reciprocal"],
-        ),
+        ("let w = v/max(a, b);", "w.x + w.y", &["w_x", "w_y", "w_max", "w_max_reciprocal"]),
         (
             "let w = [exp(a), exp(b)]/(a + b);",
             "dot(w, w)",
@@ -216,10 +185,7 @@ fn no_name_is_there_twice() {
     let names: BTreeSet<&str> = made.functions.iter().map(|f| f.name.as_str()).collect();
     assert_eq!(names.len(), made.functions.len());
     let states = ["a", "b", "v_x", "c_quotient", "ddt_a_exp"];
-    for name in states
-        .into_iter()
-        .chain(["c", "ring", "w_y", "ddt_a", "ddt_b"])
-    {
+    for name in states.into_iter().chain(["c", "ring", "w_y", "ddt_a", "ddt_b"]) {
         assert!(names.contains(name), "{name}: {names:?}");
     }
     for state in states {
@@ -232,13 +198,9 @@ fn no_name_is_there_twice() {
 #[test]
 fn names_may_be_words_of_emitted_texts_and_of_items_around_them() {
     // `let None = ..` is a pattern, and so is `let H = ..` beside a constant.
-    let words = [
-        "ring", "full", "done", "row", "plane", "None", "Ok", "S", "H", "KERNELS",
-    ];
+    let words = ["ring", "full", "done", "row", "plane", "None", "Ok", "S", "H", "KERNELS"];
     let lets = words.iter().enumerate();
-    let lets: String = lets
-        .map(|(at, word)| format!("let {word} = exp(a + {at}*a*a); "))
-        .collect();
+    let lets: String = lets.map(|(at, word)| format!("let {word} = exp(a + {at}*a*a); ")).collect();
     let rates = words.map(|word| format!("d[x]({word})*d[z]({word}) + {word}*{word}*a"));
     let made = algorithm(&format!(
         "pub system S in 3d {{ field a: scalar; {lets} ddt(a) = {}; }}
@@ -249,12 +211,8 @@ fn names_may_be_words_of_emitted_texts_and_of_items_around_them() {
     let compiled = compile(&made, &schedule, &Target::new(8)).unwrap_or_else(|e| panic!("{e}"));
     let launches: Vec<_> = compiled.kernels.iter().collect();
     let emitted = emit::rust(&launches).unwrap_or_else(|e| panic!("{e}"));
-    let locals = emitted
-        .lines()
-        .filter_map(|l| l.trim().strip_prefix("let "));
-    let locals: Vec<&str> = locals
-        .filter_map(|l| l.split([' ', ',', ']']).next())
-        .collect();
+    let locals = emitted.lines().filter_map(|l| l.trim().strip_prefix("let "));
+    let locals: Vec<&str> = locals.filter_map(|l| l.split([' ', ',', ']']).next()).collect();
     assert!(locals.contains(&"None_v"), "{locals:?}");
     assert!(locals.contains(&"H_v"), "{locals:?}");
     for local in locals {

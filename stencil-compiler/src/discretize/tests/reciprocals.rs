@@ -20,9 +20,7 @@ fn count(algorithm: &Algorithm, op: Op) -> usize {
         Def::Point(expr) => expr.nodes.as_slice(),
         Def::State(_) | Def::Sum(_) => &[],
     });
-    nodes
-        .filter(|node| matches!(node, Node::Op(is, _) if *is == op))
-        .count()
+    nodes.filter(|node| matches!(node, Node::Op(is, _) if *is == op)).count()
 }
 
 #[test]
@@ -33,11 +31,7 @@ fn quotients_of_one_divisor_divide_once() {
         ("", ["b/c", "1/c", "0"], 1),
         ("", ["1/c^2", "b/c^2", "0"], 1),
         ("let q = b/c;", ["q", "sqrt(q)", "a*a/c"], 1),
-        (
-            "fn over(a: scalar, b: scalar) -> scalar { a/b }",
-            ["over(b, c)", "over(a, c)", "0"],
-            1,
-        ),
+        ("fn over(a: scalar, b: scalar) -> scalar { a/b }", ["over(b, c)", "over(a, c)", "0"], 1),
         // Read at neighbours, too.
         ("", ["d[x](b/c)", "a/c", "0"], 1),
         // Two or more divisors each.
@@ -52,10 +46,7 @@ fn quotients_of_one_divisor_divide_once() {
     }
     let vector = "field u: vector; field w: vector; ddt(u) = w/c; ddt(w) = 0*u;";
     let vector = rates(vector, ["0", "0", "0"], "collected");
-    assert_eq!(
-        [Op::Div, Op::Mul].map(|op| count(&vector, op) > 0),
-        [true, true]
-    );
+    assert_eq!([Op::Div, Op::Mul].map(|op| count(&vector, op) > 0), [true, true]);
     assert!(vector.find("c_reciprocal").is_some());
     let as_written = rates("", ["b/c", "a/c", "0"], "as_written");
     assert_eq!(count(&as_written, Op::Div), 2);
@@ -125,11 +116,7 @@ fn states_at_faces_share_reciprocals_and_keep_their_mirror_images() {
                 let value = |i: usize| {
                     let part = (i * i + 5 * at * i + 3) % 11;
                     let part = part as f64 / 11.0;
-                    if at == 1 {
-                        part - 0.4
-                    } else {
-                        2.0 + 0.7 * part + at as f64
-                    }
+                    if at == 1 { part - 0.4 } else { 2.0 + 0.7 * part + at as f64 }
                 };
                 let sign = if mirrored && at == 1 { -1.0 } else { 1.0 };
                 let cell = |i: usize| if mirrored { n - 1 - i } else { i };
@@ -167,10 +154,7 @@ fn weights_of_parabolas_are_numbers_in_single_precision_for_jumps_that_have_a_sq
             oracle.set(q, &before);
             oracle.step();
             let after = oracle.get(q);
-            assert!(
-                after.iter().all(|v| v.is_finite()),
-                "{made}, {jump}: {after:?}"
-            );
+            assert!(after.iter().all(|v| v.is_finite()), "{made}, {jump}: {after:?}");
         }
     }
 }
@@ -220,9 +204,6 @@ fn what_is_empty_stays_empty_behind_fast_flows() {
         oracle.step();
         // The first cell is behind the last one, which is full.
         let after = oracle.get(states[0]);
-        assert!(
-            after[1..n / 2].iter().all(|q| *q == 0.0),
-            "{riemann}: {after:?}"
-        );
+        assert!(after[1..n / 2].iter().all(|q| *q == 0.0), "{riemann}: {after:?}");
     }
 }

@@ -50,40 +50,20 @@ fn small_differences_keep_their_digits() {
         ("norm(k*a - k*b)", true, |[x, y], [k, ..]| k * size(x, y)),
         ("norm(k*(a - b))", false, |[x, y], [k, ..]| k * size(x, y)),
         ("dot(a - b, a - b)", false, |[x, y], _| x * x + y * y),
-        ("dot(gap, k*gap)", false, |[x, y], [k, ..]| {
-            k * (x * x + y * y)
-        }),
-        ("trace(outer(a - b, b - a))", false, |[x, y], _| {
-            -(x * x + y * y)
-        }),
-        (
-            "sqrt((a_x - b_x)*(a_x - b_x)/k)",
-            false,
-            |[x, _], [k, ..]| x.abs() / k.sqrt(),
-        ),
+        ("dot(gap, k*gap)", false, |[x, y], [k, ..]| k * (x * x + y * y)),
+        ("trace(outer(a - b, b - a))", false, |[x, y], _| -(x * x + y * y)),
+        ("sqrt((a_x - b_x)*(a_x - b_x)/k)", false, |[x, _], [k, ..]| x.abs() / k.sqrt()),
         ("1/(a_x - b_x)^2", false, |[x, _], _| 1.0 / (x * x)),
         ("k*(a_x - b_x)", false, |[x, _], [k, ..]| k * x),
         ("(a_x - b_x)/k", false, |[x, _], [k, ..]| x / k),
-        ("sqrt(k*abs(k*a_x - b_x*k))", true, |[x, _], [k, ..]| {
-            k * x.abs().sqrt()
-        }),
+        ("sqrt(k*abs(k*a_x - b_x*k))", true, |[x, _], [k, ..]| k * x.abs().sqrt()),
         ("1/(k*gap_x)", false, |[x, _], [k, ..]| 1.0 / (k * x)),
-        ("min(l*(b_x - a_x), 0)", false, |[x, _], [_, l, _]| {
-            (-l * x).min(0.0)
-        }),
-        ("norm((m - 1)*gap)", false, |[x, y], [.., m]| {
-            (m - 1.0) * size(x, y)
-        }),
-        (
-            "sqrt((m - 1)*k*(m - 1))*gap_x/(1 - m)",
-            false,
-            |[x, _], [k, ..]| -k.sqrt() * x,
-        ),
+        ("min(l*(b_x - a_x), 0)", false, |[x, _], [_, l, _]| (-l * x).min(0.0)),
+        ("norm((m - 1)*gap)", false, |[x, y], [.., m]| (m - 1.0) * size(x, y)),
+        ("sqrt((m - 1)*k*(m - 1))*gap_x/(1 - m)", false, |[x, _], [k, ..]| -k.sqrt() * x),
     ];
     for arith in SCHEMES {
-        let all = cases
-            .iter()
-            .filter(|(_, collected, _)| !collected || arith == "collected");
+        let all = cases.iter().filter(|(_, collected, _)| !collected || arith == "collected");
         for (value, _, exact) in all {
             let source = format!(
                 "pub system S in 2d {{ field a: vector; field b: vector;
@@ -93,16 +73,10 @@ fn small_differences_keep_their_digits() {
                  ddt(a) = 0*lap(a); ddt(b) = 0*lap(b); observe value = max({value}); }}
                  scheme s for S {{ space: central<order = 2>; arith: {arith}; time: euler; }}"
             );
-            for (i, got) in observed(&source, [8, 8, 1], &params, &fields)
-                .iter()
-                .enumerate()
-            {
+            for (i, got) in observed(&source, [8, 8, 1], &params, &fields).iter().enumerate() {
                 let exact = exact([a_x[i] - b_x[i], a_y[i] - b_y[i]], params);
                 let error = (got - exact).abs();
-                assert!(
-                    error <= 8.0 * f64::EPSILON * exact.abs(),
-                    "{value}: {got}, {exact}"
-                );
+                assert!(error <= 8.0 * f64::EPSILON * exact.abs(), "{value}: {got}, {exact}");
             }
         }
     }
@@ -123,10 +97,7 @@ fn rigid_rotation_has_no_strain() {
         all.clone().map(|i| 0.7 * x(i)).collect(),
         vec![0.0; n * n * n],
     ];
-    for (arith, mixed) in SCHEMES
-        .iter()
-        .flat_map(|a| [(a, "composed"), (a, "bidiagonal")])
-    {
+    for (arith, mixed) in SCHEMES.iter().flat_map(|a| [(a, "composed"), (a, "bidiagonal")]) {
         let source = |items: &str| {
             format!(
                 "pub system S in 3d {{ field u: vector; param c: real = 0.2;
@@ -135,23 +106,12 @@ fn rigid_rotation_has_no_strain() {
                  scheme s for S {{ space: central<order = 6>; mixed: {mixed}; arith: {arith}; time: euler; }}"
             )
         };
-        let inside = |i: usize| {
-            [i % n, i / n % n, i / n / n]
-                .iter()
-                .all(|at| (3..n - 3).contains(at))
-        };
-        let strain = observed(
-            &source("observe value = max(norm(s));"),
-            [n; 3],
-            &[0.2],
-            &turn,
-        );
+        let inside =
+            |i: usize| [i % n, i / n % n, i / n / n].iter().all(|at| (3..n - 3).contains(at));
+        let strain = observed(&source("observe value = max(norm(s));"), [n; 3], &[0.2], &turn);
         for (i, strain) in strain.iter().enumerate() {
             assert!(strain.is_finite(), "{arith}: {strain} in cell {i}");
-            assert!(
-                !inside(i) || *strain <= 1e-14,
-                "{arith}: {strain} in cell {i}"
-            );
+            assert!(!inside(i) || *strain <= 1e-14, "{arith}: {strain} in cell {i}");
         }
         let algorithm = algorithm(&source(""));
         let mut oracle =

@@ -4,9 +4,7 @@ use super::*;
 use crate::algorithm::text;
 
 fn of(dimension: usize, items: &str, scheme: &str) -> Algorithm {
-    algorithm(&format!(
-        "pub system S in {dimension}d {{ {items} }} scheme s for S {{ {scheme} }}"
-    ))
+    algorithm(&format!("pub system S in {dimension}d {{ {items} }} scheme s for S {{ {scheme} }}"))
 }
 
 #[test]
@@ -16,9 +14,7 @@ fn components_are_named_by_their_letters() {
     assert_eq!(made.dimension, 1);
     assert_eq!(
         names(&made, Role::Field),
-        [
-            "B_x", "B_y", "B_z", "s_xx", "s_xy", "s_xz", "s_yy", "s_yz", "s_zz"
-        ]
+        ["B_x", "B_y", "B_z", "s_xx", "s_xy", "s_xz", "s_yy", "s_yz", "s_zz"]
     );
     assert_eq!(names(&made, Role::Given), ["f_x", "f_y", "f_z"]);
 }
@@ -67,11 +63,8 @@ fn laws_of_gas_in_a_magnetic_field_are_those_of_their_scalars() {
          flux rho -> m; flux m -> outer(m, u) - outer(B, B) + total*I;
          flux E -> (E + total)*u - dot(u, B)*B; flux B -> outer(u, B) - outer(B, u);";
     for (dimension, axes) in [(1, vec!["x"]), (2, vec!["x", "y"])] {
-        let made = of(
-            dimension,
-            wide,
-            "reconstruct: plm<limiter = mc>; riemann: hll; time: ssprk2;",
-        );
+        let made =
+            of(dimension, wide, "reconstruct: plm<limiter = mc>; riemann: hll; time: ssprk2;");
         let all: Vec<&str> = made.functions.iter().map(|f| &f.name[..]).collect();
         for axis in ["x", "y", "z"] {
             let flows = all.iter().any(|name| *name == format!("m_z_{axis}_flux"));

@@ -38,14 +38,7 @@ impl Build {
             notes: Vec::new(),
             dimension: 3,
             value_bytes: 4,
-            launch: Launch {
-                kind,
-                threads,
-                tile,
-                runs: false,
-                extend: [0; 3],
-                blocks_per_unit: 2,
-            },
+            launch: Launch { kind, threads, tile, runs: false, extend: [0; 3], blocks_per_unit: 2 },
             buffers: buffers.iter().map(buffer).collect(),
             uniforms: uniforms.iter().map(|name| name.to_string()).collect(),
             shared: Vec::new(),
@@ -57,10 +50,7 @@ impl Build {
             cells: Vec::new(),
             body: Vec::new(),
         };
-        Build {
-            kernel,
-            body: Vec::new(),
-        }
+        Build { kernel, body: Vec::new() }
     }
 
     pub(super) fn reg(&mut self, name: &str) -> Reg {
@@ -88,11 +78,7 @@ impl Build {
 
     pub(super) fn op(&mut self, name: &str, op: Op, args: &[Operand]) -> Operand {
         let reg = self.reg(name);
-        self.body.push(Stmt::Let {
-            reg,
-            op,
-            args: args.to_vec(),
-        });
+        self.body.push(Stmt::Let { reg, op, args: args.to_vec() });
         Operand::Reg(reg)
     }
 
@@ -104,12 +90,7 @@ impl Build {
         offset: [i32; 3],
     ) -> Operand {
         let reg = self.reg(name);
-        self.body.push(Stmt::Load {
-            reg,
-            buffer: BufferId(buffer),
-            cell,
-            offset,
-        });
+        self.body.push(Stmt::Load { reg, buffer: BufferId(buffer), cell, offset });
         Operand::Reg(reg)
     }
 
@@ -142,18 +123,12 @@ fn own_cell(b: &mut Build) -> CellVar {
 
 /// One explicit step of the heat equation, 7 points.
 pub(super) fn heat(kind: LaunchKind) -> Kernel {
-    let mut b = Build::new(
-        "heat",
-        kind,
-        &[("u", Mode::Read), ("u_next", Mode::Write)],
-        &["k"],
-    );
+    let mut b = Build::new("heat", kind, &[("u", Mode::Read), ("u_next", Mode::Write)], &["k"]);
     b.kernel.notes.push("ddt(u) = k * lap(u)".to_string());
     let at = own_cell(&mut b);
     let outer = std::mem::take(&mut b.body);
     let centre = b.load("u0", 0, at, [0; 3]);
-    b.body
-        .push(Stmt::Note("the sum of the neighbours".to_string()));
+    b.body.push(Stmt::Note("the sum of the neighbours".to_string()));
     let mut sum = b.op("sum", Op::Mul, &[centre, lit(-6.0)]);
     for axis in 0..3 {
         let mut offset = [0; 3];
@@ -196,12 +171,8 @@ pub(super) fn accumulate(kind: LaunchKind) -> Kernel {
         ("u_next", Mode::Write),
         ("limited", Mode::Write),
     ];
-    let mut b = Build::new(
-        "accumulate",
-        kind,
-        &buffers,
-        &["alpha", "beta", "w0", "w1", "w2", "w3"],
-    );
+    let mut b =
+        Build::new("accumulate", kind, &buffers, &["alpha", "beta", "w0", "w1", "w2", "w3"]);
     let at = own_cell(&mut b);
     let outer = std::mem::take(&mut b.body);
     let centre = b.load("u0", 0, at, [0; 3]);

@@ -22,10 +22,7 @@ fn cuda_of_surfaces() {
         found.unwrap_or_default().trim().to_string()
     };
     let name = &kernel.buffers[1].name;
-    assert_eq!(
-        line(&mixed, &format!("{name}[")),
-        line(&plain, &format!("{name}["))
-    );
+    assert_eq!(line(&mixed, &format!("{name}[")), line(&plain, &format!("{name}[")));
     assert!(mixed.contains("read_value(") && !mixed.contains("write_value("));
 }
 

@@ -52,11 +52,7 @@ fn cuda_of_numbered_cells() {
 fn cuda_of_values_that_lie_apart() {
     let mut kernel = heat(LaunchKind::Blocks);
     let together = f32_text(&kernel);
-    kernel.buffers[0].beside = Some(Place {
-        at: 1,
-        of: 5,
-        ..Place::alone(0)
-    });
+    kernel.buffers[0].beside = Some(Place { at: 1, of: 5, ..Place::alone(0) });
     let text = f32_text(&kernel);
     let read = format!("{}[", kernel.buffers[0].name);
     let accesses = |text: &str| -> Vec<String> {
@@ -73,24 +69,14 @@ fn cuda_of_values_that_lie_apart() {
         };
         assert_eq!(*apart, wanted);
     }
-    assert_eq!(
-        text.matches("* 5]").count(),
-        apart.len(),
-        "other buffers are alone"
-    );
+    assert_eq!(text.matches("* 5]").count(), apart.len(), "other buffers are alone");
 }
 
 #[test]
 fn cuda_of_accumulate() {
     let text = f32_text(&accumulate(LaunchKind::Blocks));
-    assert!(
-        text.contains("float* a,\n"),
-        "read and written: may be the same memory\n{text}"
-    );
-    assert!(
-        text.contains("= (5e-1f < size ? 5e-1f : size) * 3e0f;"),
-        "{text}"
-    );
+    assert!(text.contains("float* a,\n"), "read and written: may be the same memory\n{text}");
+    assert!(text.contains("= (5e-1f < size ? 5e-1f : size) * 3e0f;"), "{text}");
 }
 
 #[test]
@@ -100,10 +86,7 @@ fn cuda_of_march() {
     assert_eq!(source.shared_bytes, 8 * 40 * 14 * 4 + 2 * 8 * 8);
     assert_eq!(source.threads, [32, 8, 1]);
     let (line, note) = &source.line_notes[0];
-    assert_eq!(
-        source.text.lines().nth(line - 1).unwrap().trim(),
-        format!("// {note}")
-    );
+    assert_eq!(source.text.lines().nth(line - 1).unwrap().trim(), format!("// {note}"));
     assert_eq!(source.note_at(line + 3), Some(note.as_str()));
     assert_eq!(source.note_at(line - 1), None);
 }

@@ -30,19 +30,11 @@ const TAIL: Polynomial = Polynomial {
 };
 
 /// π/4 in so few digits that four times and thrice as much are exact, and the rest.
-const QUARTER_PI: Constant = Constant {
-    f32: 0.7853982448577881,
-    f64: std::f64::consts::FRAC_PI_4,
-};
-const QUARTER_PI_LOW: Constant = Constant {
-    f32: -8.146034247147327e-08,
-    f64: 3.061616997868383e-17,
-};
+const QUARTER_PI: Constant = Constant { f32: 0.7853982448577881, f64: std::f64::consts::FRAC_PI_4 };
+const QUARTER_PI_LOW: Constant =
+    Constant { f32: -8.146034247147327e-08, f64: 3.061616997868383e-17 };
 /// Sums of two numbers up to this size are finite.
-const LARGE: Constant = Constant {
-    f32: 8.507059173023462e37,
-    f64: 2.247116418577895e307,
-};
+const LARGE: Constant = Constant { f32: 8.507059173023462e37, f64: 2.247116418577895e307 };
 
 /// The angle of the point (`x`, `y`) from the x axis, in radians between -π and π.
 ///

@@ -4,29 +4,14 @@ use super::{Arithmetic, Constant, Polynomial, Precision, round_product};
 
 /// m^(-1/3) for m between 1 and 2, to 2^-9 and 2^-12 of itself.
 const INVERSE: Polynomial = Polynomial {
-    f32: &[
-        1.3881568908691406,
-        -0.48332253098487854,
-        0.09339792281389236,
-    ],
-    f64: &[
-        1.541887054476879,
-        -0.8099604043617712,
-        0.31775717917032154,
-        -0.04993691371153518,
-    ],
+    f32: &[1.3881568908691406, -0.48332253098487854, 0.09339792281389236],
+    f64: &[1.541887054476879, -0.8099604043617712, 0.31775717917032154, -0.04993691371153518],
 };
 
 /// A power of eight that brings the numbers below the normal range into it, and its cube root's
 /// exponent.
-const FACTOR: Constant = Constant {
-    f32: 16_777_216.0,
-    f64: 18_014_398_509_481_984.0,
-};
-const FACTOR_EXPONENT: Constant = Constant {
-    f32: 8.0,
-    f64: 18.0,
-};
+const FACTOR: Constant = Constant { f32: 16_777_216.0, f64: 18_014_398_509_481_984.0 };
+const FACTOR_EXPONENT: Constant = Constant { f32: 8.0, f64: 18.0 };
 
 /// The cube root, of negative numbers as well.
 ///
@@ -48,11 +33,8 @@ pub fn cbrt<A: Arithmetic>(x: A) -> A {
     let j = (-x.lit(3.0)).fma(k, e).named("j");
     let significand = normal.significand().named("significand");
     let m = (significand * j.power_of_two()).named("m");
-    let by_j = j.if_lt(
-        zero,
-        x.lit(1.2599210498948732),
-        zero.if_lt(j, x.lit(0.7937005259840998), one),
-    );
+    let by_j =
+        j.if_lt(zero, x.lit(1.2599210498948732), zero.if_lt(j, x.lit(0.7937005259840998), one));
     let z = (INVERSE.at(significand) * by_j).named("z");
     let h = (-(m * z * z)).fma(z, one).named("h");
     // (1 - h)^(-1/3) = 1 + h/3 + 2h²/9 + ..

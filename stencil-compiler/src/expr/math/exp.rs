@@ -26,10 +26,7 @@ const TAIL: Polynomial = Polynomial {
 };
 
 /// Arguments beyond overflow and underflow; larger ones have the same result.
-const LARGEST: Constant = Constant {
-    f32: 120.0,
-    f64: 800.0,
-};
+const LARGEST: Constant = Constant { f32: 120.0, f64: 800.0 };
 
 /// `x` as n ln 2 + r + s: n, r, s. The difference x - n ln 2 is exact in `r` for the leading digits of ln 2 (Cody and
 /// Waite 1980), and s is the share of the other digits.

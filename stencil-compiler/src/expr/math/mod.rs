@@ -87,11 +87,7 @@ impl Parts {
     }
 }
 
-const LN_2: Parts = Parts(
-    std::f64::consts::LN_2,
-    2.3190468138462996e-17,
-    5.707708438416212e-34,
-);
+const LN_2: Parts = Parts(std::f64::consts::LN_2, 2.3190468138462996e-17, 5.707708438416212e-34);
 
 /// Coefficients of a polynomial from the lowest power on, for each precision.
 struct Polynomial {
@@ -118,15 +114,9 @@ impl Polynomial {
 }
 
 /// The smallest number from which on all numbers are integers.
-const INTEGERS: Constant = Constant {
-    f32: 8_388_608.0,
-    f64: 4_503_599_627_370_496.0,
-};
+const INTEGERS: Constant = Constant { f32: 8_388_608.0, f64: 4_503_599_627_370_496.0 };
 /// One and a half times as much: small numbers of either sign, added to it, become integers.
-const ROUNDING: Constant = Constant {
-    f32: 12_582_912.0,
-    f64: 6_755_399_441_055_744.0,
-};
+const ROUNDING: Constant = Constant { f32: 12_582_912.0, f64: 6_755_399_441_055_744.0 };
 
 /// The integer nearest to a number below 2^21 (`f32`) or 2^50 (`f64`) in size, ties to even.
 #[inline(always)]

@@ -3,11 +3,7 @@
 use super::{Arithmetic, Constant, LN_2, Parts, Polynomial, round, round_any, scale, split};
 
 /// 2/ln(2): the first coefficient of log2((1+s)/(1-s)) in odd powers of s.
-const FIRST: Parts = Parts(
-    2.0 * std::f64::consts::LOG2_E,
-    4.0710547481862066e-17,
-    -2.1e-33,
-);
+const FIRST: Parts = Parts(2.0 * std::f64::consts::LOG2_E, 4.0710547481862066e-17, -2.1e-33);
 /// 2/(3 ln(2)): the second.
 const SECOND: Parts = Parts(0.9617966939259756, 5.0577616648125907e-17, -7.1e-34);
 /// The others in powers of z = s², for |s| ≤ (√2-1)/(√2+1); the logarithm is then off by 2^-36 and
@@ -48,10 +44,7 @@ const EXP2: Polynomial = Polynomial {
 };
 
 /// Exponents of two beyond overflow and underflow; larger ones have the same result.
-const LARGEST: Constant = Constant {
-    f32: 200.0,
-    f64: 1200.0,
-};
+const LARGEST: Constant = Constant { f32: 200.0, f64: 1200.0 };
 
 /// `x` to the power `y` = 2^(y log2|x|), with the sign of (-1)^y if `x` is negative.
 ///

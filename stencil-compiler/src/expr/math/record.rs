@@ -31,10 +31,7 @@ pub fn recorded(op: Op, precision: Precision) -> Option<Recording> {
         builder: RefCell::new(Builder::new()),
         names: RefCell::new(BTreeMap::new()),
     };
-    let arg = |i: usize| Recorded {
-        tape: &tape,
-        at: tape.builder.borrow_mut().atom(i),
-    };
+    let arg = |i: usize| Recorded { tape: &tape, at: tape.builder.borrow_mut().atom(i) };
     let args: Vec<Recorded<'_>> = (0..op.arity()).map(arg).collect();
     let result = op.eval(&args).at;
     let expr = tape.builder.into_inner().into_expr(vec![result]);
@@ -60,10 +57,7 @@ pub struct Recorded<'a> {
 impl Recorded<'_> {
     fn op<const N: usize>(self, op: Op, args: [Self; N]) -> Self {
         let args = args.map(|arg| arg.at);
-        Recorded {
-            tape: self.tape,
-            at: self.tape.builder.borrow_mut().op(op, &args),
-        }
+        Recorded { tape: self.tape, at: self.tape.builder.borrow_mut().op(op, &args) }
     }
 }
 
@@ -95,10 +89,7 @@ impl Arithmetic for Recorded<'_> {
             Precision::F32 => f64::from(value as f32),
             Precision::F64 => value,
         };
-        Recorded {
-            tape: self.tape,
-            at: self.tape.builder.borrow_mut().lit(value),
-        }
+        Recorded { tape: self.tape, at: self.tape.builder.borrow_mut().lit(value) }
     }
     fn named(self, name: &'static str) -> Self {
         let mut names = self.tape.names.borrow_mut();

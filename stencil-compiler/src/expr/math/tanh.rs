@@ -4,10 +4,7 @@ use super::exp::{beyond_linear, reduced};
 use super::{Arithmetic, Constant};
 
 /// From here on the result rounds to one.
-const LARGEST: Constant = Constant {
-    f32: 10.0,
-    f64: 22.0,
-};
+const LARGEST: Constant = Constant { f32: 10.0, f64: 22.0 };
 
 /// The hyperbolic tangent: with E = e^(2|x|) - 1, it is E / (E + 2) in size.
 #[inline(always)]

@@ -5,11 +5,7 @@ use super::{Arithmetic, Parts, Polynomial, round_product};
 /// (sin(r)/r - 1) / r² in powers of z = r², for |r| ≤ π/4; the sine is then off by 2^-27 and 2^-57
 /// of itself.
 const SIN: Polynomial = Polynomial {
-    f32: &[
-        -0.16666649281978607,
-        0.008331852033734322,
-        -0.00019475060980767012,
-    ],
+    f32: &[-0.16666649281978607, 0.008331852033734322, -0.00019475060980767012],
     f64: &[
         -0.1666666666666663,
         0.008333333333321896,
@@ -23,11 +19,7 @@ const SIN: Polynomial = Polynomial {
 /// (cos(r) - 1 + r²/2) / r⁴ in powers of z = r², for |r| ≤ π/4; the cosine is then off by 2^-32 and
 /// 2^-59 of itself.
 const COS: Polynomial = Polynomial {
-    f32: &[
-        0.04166663810610771,
-        -0.0013886896194890141,
-        2.4387132725678384e-05,
-    ],
+    f32: &[0.04166663810610771, -0.0013886896194890141, 2.4387132725678384e-05],
     f64: &[
         0.04166666666666659,
         -0.001388888888887274,
@@ -38,11 +30,8 @@ const COS: Polynomial = Polynomial {
     ],
 };
 
-const HALF_PI: Parts = Parts(
-    std::f64::consts::FRAC_PI_2,
-    6.123233995736766e-17,
-    -1.4973849048591698e-33,
-);
+const HALF_PI: Parts =
+    Parts(std::f64::consts::FRAC_PI_2, 6.123233995736766e-17, -1.4973849048591698e-33);
 
 /// The sine of an angle in radians.
 #[inline(always)]

@@ -11,16 +11,10 @@ pub(super) fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     context.refuse_placements(STRATEGY.name)?;
     let dimension = context.algorithm.dimension;
     let along = |axis: usize, name: &str| {
-        if axis < dimension {
-            context.param(name)
-        } else {
-            1
-        }
+        if axis < dimension { context.param(name) } else { 1 }
     };
     let threads = [along(0, "x"), along(1, "y"), along(2, "z")];
-    let total = threads
-        .iter()
-        .try_fold(1u32, |total, t| total.checked_mul(*t));
+    let total = threads.iter().try_fold(1u32, |total, t| total.checked_mul(*t));
     if !(1..=MOST_THREADS).contains(&total.unwrap_or(0)) {
         return Err(Refusal::params(
             &["x", "y", "z"],
@@ -28,10 +22,7 @@ pub(super) fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
         ));
     }
     let extend = context.launch.extend;
-    let mut draft = Draft::new(
-        *context,
-        shape(context, LaunchKind::Blocks, threads, threads)?,
-    );
+    let mut draft = Draft::new(*context, shape(context, LaunchKind::Blocks, threads, threads)?);
     let mut at = Vec::new();
     let mut inside = Vec::new();
     let mut body = Vec::new();
@@ -41,23 +32,13 @@ pub(super) fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
         let var = draft.define(&mut body, name, value);
         at.push(Index::Var(var));
         let end = Index::Size(axis) + Index::Const(i64::from(extend[axis]));
-        inside.push(Condition {
-            left: Index::Var(var),
-            relation: Relation::Less,
-            right: end,
-        });
+        inside.push(Condition { left: Index::Var(var), relation: Relation::Less, right: end });
     }
     let cell = draft.cell("cell");
-    let mut work = vec![Stmt::Cell {
-        cell,
-        at: [at[0].clone(), at[1].clone(), at[2].clone()],
-    }];
+    let mut work = vec![Stmt::Cell { cell, at: [at[0].clone(), at[1].clone(), at[2].clone()] }];
     let stores = point_program(&mut draft, &mut work, cell)?;
     work.extend(stores);
-    body.push(Stmt::If {
-        conditions: inside,
-        body: work,
-    });
+    body.push(Stmt::If { conditions: inside, body: work });
     draft.kernel.body = body;
     Ok(draft.kernel)
 }

@@ -39,10 +39,7 @@ pub(super) fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     // Behind the last cell only the slowest axis goes on.
     let (var, axis) = slowest;
     let end = Index::Size(axis) + Index::Const(i64::from(context.launch.extend[axis]));
-    body.push(Stmt::If {
-        conditions: vec![Condition::below(var, end)],
-        body: work,
-    });
+    body.push(Stmt::If { conditions: vec![Condition::below(var, end)], body: work });
     draft.kernel.body = body;
     Ok(draft.kernel)
 }

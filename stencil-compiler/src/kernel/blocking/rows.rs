@@ -11,16 +11,9 @@ use crate::schedule::{LaunchKind, Refusal};
 pub(super) fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     context.refuse_placements(STRATEGY.name)?;
     let extend = context.launch.extend;
-    let mut draft = Draft::new(
-        *context,
-        shape(context, LaunchKind::Rows, [1; 3], [0, 1, 1])?,
-    );
+    let mut draft = Draft::new(*context, shape(context, LaunchKind::Rows, [1; 3], [0, 1, 1])?);
     let own = |index: Index, axis: usize| index - Index::Const(i64::from(extend[axis]));
-    let at = [
-        own(Index::Thread(0), 0),
-        own(Index::Block(1), 1),
-        own(Index::Block(2), 2),
-    ];
+    let at = [own(Index::Thread(0), 0), own(Index::Block(1), 1), own(Index::Block(2), 2)];
     let cell = draft.cell("cell");
     let mut work = Vec::new();
     let stores = point_program(&mut draft, &mut work, cell)?;
@@ -52,15 +45,8 @@ pub(super) fn point_program(
     for (buffer, function) in context.outputs()? {
         let id = values.define(function, [0; 3])?;
         let value = writer.write(draft, &values, &mut reader, body, id)?;
-        let buffer = draft
-            .find_buffer(&buffer)
-            .ok_or_else(|| format!("no buffer `{buffer}`"))?;
-        stores.push(Stmt::Store {
-            buffer,
-            cell,
-            offset: [0; 3],
-            values: vec![value],
-        });
+        let buffer = draft.find_buffer(&buffer).ok_or_else(|| format!("no buffer `{buffer}`"))?;
+        stores.push(Stmt::Store { buffer, cell, offset: [0; 3], values: vec![value] });
     }
     Ok(stores)
 }
@@ -80,16 +66,10 @@ impl Reader for Direct {
         name: &str,
     ) -> Result<Operand, Refusal> {
         let buffer_name = &draft.context.algorithm.function(of).name;
-        let buffer = draft
-            .find_buffer(buffer_name)
-            .ok_or_else(|| format!("no buffer `{buffer_name}`"))?;
+        let buffer =
+            draft.find_buffer(buffer_name).ok_or_else(|| format!("no buffer `{buffer_name}`"))?;
         let reg = draft.reg(&format!("{name}_v"));
-        out.push(Stmt::Load {
-            reg,
-            buffer,
-            cell: self.cell,
-            offset: at,
-        });
+        out.push(Stmt::Load { reg, buffer, cell: self.cell, offset: at });
         Ok(Operand::Reg(reg))
     }
 }

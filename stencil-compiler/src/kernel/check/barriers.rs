@@ -13,10 +13,7 @@ impl Checker<'_> {
             return Err("rows do not synchronize".into());
         }
         // One thread may wait and start boxes for its block; all other waits are of warps or blocks.
-        let by_one = matches!(
-            stmt,
-            Stmt::Wait { .. } | Stmt::CopyBox { .. } | Stmt::Expect { .. }
-        );
+        let by_one = matches!(stmt, Stmt::Wait { .. } | Stmt::CopyBox { .. } | Stmt::Expect { .. });
         if self.divergent > 0 && !by_one {
             return Err(
                 "threads of a block synchronize under a condition that depends on the thread"
@@ -27,17 +24,10 @@ impl Checker<'_> {
             Stmt::ArriveCopies { barrier, slot } | Stmt::Arrive { barrier, slot } => {
                 (*barrier, self.index(slot)?)
             }
-            Stmt::Wait {
-                barrier,
-                slot,
-                parity,
-            } => (*barrier, self.index(slot)? | self.index(parity)?),
-            Stmt::Expect {
-                barrier,
-                slot,
-                bytes,
-                ..
-            } => {
+            Stmt::Wait { barrier, slot, parity } => {
+                (*barrier, self.index(slot)? | self.index(parity)?)
+            }
+            Stmt::Expect { barrier, slot, bytes, .. } => {
                 self.by_one_thread()?;
                 if *bytes > MOST_BYTES {
                     return Err(format!("a phase counts at most {MOST_BYTES} bytes"));
@@ -51,20 +41,12 @@ impl Checker<'_> {
             _ => return Ok(()),
         };
         self.barrier(barrier)?;
-        if varies {
-            Err("a barrier that depends on the thread".into())
-        } else {
-            Ok(())
-        }
+        if varies { Err("a barrier that depends on the thread".into()) } else { Ok(()) }
     }
 
     fn barrier(&self, barrier: BarrierId) -> Result {
         let found = (barrier.0 as usize) < self.kernel.barriers.len();
-        if found {
-            Ok(())
-        } else {
-            Err(format!("barrier {} does not exist", barrier.0))
-        }
+        if found { Ok(()) } else { Err(format!("barrier {} does not exist", barrier.0)) }
     }
 
     fn by_one_thread(&self) -> Result {
@@ -76,15 +58,7 @@ impl Checker<'_> {
 
     /// A device aborts a launch for most of the refused boxes, and only when it runs.
     fn copy_box(&mut self, stmt: &Stmt) -> Result {
-        let Stmt::CopyBox {
-            array,
-            to,
-            buffers,
-            from,
-            extent,
-            ..
-        } = stmt
-        else {
+        let Stmt::CopyBox { array, to, buffers, from, extent, .. } = stmt else {
             return Ok(());
         };
         self.by_one_thread()?;
@@ -125,9 +99,9 @@ impl Checker<'_> {
             }
         }
         match self.extents.insert(buffers.clone(), *extent) {
-            Some(other) if other != *extent => Err(format!(
-                "boxes of {other:?} and {extent:?} cells of the same buffers"
-            )),
+            Some(other) if other != *extent => {
+                Err(format!("boxes of {other:?} and {extent:?} cells of the same buffers"))
+            }
             _ => Ok(()),
         }
     }
@@ -146,11 +120,7 @@ impl Checker<'_> {
             Index::Rem(a, by) => common(self.divisor(a), by.unsigned_abs()),
             Index::Div(a, by) => {
                 let (divisor, by) = (self.divisor(a), by.unsigned_abs().max(1));
-                if divisor.is_multiple_of(by) {
-                    divisor / by
-                } else {
-                    1
-                }
+                if divisor.is_multiple_of(by) { divisor / by } else { 1 }
             }
         }
     }

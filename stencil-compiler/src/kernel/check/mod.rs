@@ -98,15 +98,8 @@ impl Kernel {
                 return Err("rows have no shared memory".into());
             }
         }
-        if let Some(barrier) = self
-            .barriers
-            .iter()
-            .find(|b| b.slots == 0 || b.arrivals == 0)
-        {
-            return Err(format!(
-                "barrier {} has no slots or no arrivals",
-                barrier.name
-            ));
+        if let Some(barrier) = self.barriers.iter().find(|b| b.slots == 0 || b.arrivals == 0) {
+            return Err(format!("barrier {} has no slots or no arrivals", barrier.name));
         }
         if self.shared_bytes() > MOST_SHARED {
             return Err(format!("{} bytes of shared memory", self.shared_bytes()));
@@ -157,12 +150,7 @@ impl Checker<'_> {
     fn stored_offsets(&mut self, body: &[Stmt]) {
         for stmt in body {
             match stmt {
-                Stmt::Store {
-                    buffer,
-                    offset: [x, y, z],
-                    values,
-                    ..
-                } => {
+                Stmt::Store { buffer, offset: [x, y, z], values, .. } => {
                     let all = (*x..).take(values.len());
                     self.stored.extend(all.map(|x| (*buffer, [x, *y, *z])));
                 }
@@ -246,13 +234,7 @@ impl Checker<'_> {
             | Stmt::Expect { .. }
             | Stmt::Wait { .. }
             | Stmt::Sync => self.synchronize(stmt),
-            Stmt::For {
-                var,
-                from,
-                to,
-                body,
-                ..
-            } => {
+            Stmt::For { var, from, to, body, .. } => {
                 if self.index(from)? | self.index(to)? {
                     return Err("bounds that depend on the thread".into());
                 }
@@ -274,12 +256,7 @@ impl Checker<'_> {
 
     fn global(&mut self, stmt: &Stmt) -> Result {
         match stmt {
-            Stmt::Load {
-                reg,
-                buffer,
-                cell,
-                offset,
-            } => {
+            Stmt::Load { reg, buffer, cell, offset } => {
                 let mode = self.buffer(*buffer)?;
                 self.cell(*cell)?;
                 match mode {
@@ -293,12 +270,7 @@ impl Checker<'_> {
                 }
                 self.define(*reg)
             }
-            Stmt::Store {
-                buffer,
-                cell,
-                values,
-                ..
-            } => {
+            Stmt::Store { buffer, cell, values, .. } => {
                 if self.buffer(*buffer)? == Mode::Read {
                     return Err("a store to a buffer that is only read".into());
                 }
@@ -314,9 +286,7 @@ impl Checker<'_> {
 
     fn shared(&mut self, stmt: &Stmt) -> Result {
         match stmt {
-            Stmt::LoadShared {
-                regs, array, base, ..
-            } => {
+            Stmt::LoadShared { regs, array, base, .. } => {
                 if !matches!(regs.len(), 1 | 2 | 4) {
                     return Err(format!("a read of {} values", regs.len()));
                 }
@@ -324,12 +294,7 @@ impl Checker<'_> {
                 self.index(&Index::Var(*base))?;
                 regs.iter().try_for_each(|reg| self.define(*reg))
             }
-            Stmt::StoreShared {
-                array,
-                base,
-                values,
-                ..
-            } => {
+            Stmt::StoreShared { array, base, values, .. } => {
                 if !matches!(values.len(), 1 | 2 | 4) {
                     return Err(format!("a shared store of {} values", values.len()));
                 }
@@ -337,12 +302,7 @@ impl Checker<'_> {
                 self.index(&Index::Var(*base))?;
                 values.iter().try_for_each(|value| self.operand(*value))
             }
-            Stmt::Copy {
-                array,
-                to,
-                buffer,
-                from,
-            } => {
+            Stmt::Copy { array, to, buffer, from } => {
                 self.array(*array)?;
                 if self.buffer(*buffer)? == Mode::Write {
                     return Err("a copy from a buffer that is only written".into());
@@ -362,10 +322,9 @@ impl Checker<'_> {
                 *life = Life::Defined;
                 Ok(())
             }
-            Some(Life::Defined | Life::OutOfScope) => Err(format!(
-                "{} is assigned twice",
-                self.kernel.registers[reg.0 as usize]
-            )),
+            Some(Life::Defined | Life::OutOfScope) => {
+                Err(format!("{} is assigned twice", self.kernel.registers[reg.0 as usize]))
+            }
         }
     }
 
@@ -373,10 +332,7 @@ impl Checker<'_> {
         match self.ints.get_mut(var.0 as usize) {
             None => return Err(format!("integer variable {} does not exist", var.0)),
             Some(true) => {
-                return Err(format!(
-                    "{} is defined twice",
-                    self.kernel.ints[var.0 as usize]
-                ));
+                return Err(format!("{} is defined twice", self.kernel.ints[var.0 as usize]));
             }
             Some(defined) => *defined = true,
         }
@@ -397,10 +353,9 @@ impl Checker<'_> {
             Operand::Reg(reg) => match self.defined.get(reg.0 as usize) {
                 None => Err(format!("register {} does not exist", reg.0)),
                 Some(Life::Defined | Life::Queue) => Ok(()),
-                Some(Life::Never) => Err(format!(
-                    "{} is not yet defined",
-                    self.kernel.registers[reg.0 as usize]
-                )),
+                Some(Life::Never) => {
+                    Err(format!("{} is not yet defined", self.kernel.registers[reg.0 as usize]))
+                }
                 Some(Life::OutOfScope) => Err(format!(
                     "{} is used outside the block that defines it",
                     self.kernel.registers[reg.0 as usize]
@@ -411,9 +366,7 @@ impl Checker<'_> {
 
     fn buffer(&self, buffer: BufferId) -> Result<Mode> {
         let found = self.kernel.buffers.get(buffer.0 as usize);
-        found
-            .map(|b| b.mode)
-            .ok_or_else(|| format!("buffer {} does not exist", buffer.0))
+        found.map(|b| b.mode).ok_or_else(|| format!("buffer {} does not exist", buffer.0))
     }
 
     fn array(&self, array: SharedId) -> Result {
@@ -427,17 +380,15 @@ impl Checker<'_> {
     fn cell(&self, cell: CellVar) -> Result {
         match self.cells.get(cell.0 as usize) {
             Some(true) => Ok(()),
-            Some(false) => Err(format!(
-                "{} is not yet defined",
-                self.kernel.cells[cell.0 as usize]
-            )),
+            Some(false) => {
+                Err(format!("{} is not yet defined", self.kernel.cells[cell.0 as usize]))
+            }
             None => Err(format!("cell {} does not exist", cell.0)),
         }
     }
 
     fn indices(&self, at: &[Index; 3]) -> Result {
-        at.iter()
-            .try_for_each(|index| self.index(index).map(|_| ()))
+        at.iter().try_for_each(|index| self.index(index).map(|_| ()))
     }
 
     fn conditions(&self, conditions: &[Condition]) -> Result<bool> {
@@ -462,10 +413,9 @@ impl Checker<'_> {
             }
             Index::Var(var) => match self.ints.get(var.0 as usize) {
                 Some(true) => Ok(self.varying.contains(var)),
-                Some(false) => Err(format!(
-                    "{} is not yet defined",
-                    self.kernel.ints[var.0 as usize]
-                )),
+                Some(false) => {
+                    Err(format!("{} is not yet defined", self.kernel.ints[var.0 as usize]))
+                }
                 None => Err(format!("integer variable {} does not exist", var.0)),
             },
             Index::Add(a, b) | Index::Sub(a, b) | Index::Min(a, b) => {

@@ -35,11 +35,7 @@ fn each_invariant_is_checked() {
         ("store w[c] = a", "store w[c] = b", "outside the block"),
         ("tile [8, 1, 1]", "tile [8, 2, 1] runs", "runs of"),
         ("tile [8, 1, 1]", "tile [0, 1, 1] runs", "runs of"),
-        (
-            "int x = thread.x",
-            "int x = numbered(i, size.x)",
-            "not yet defined",
-        ),
+        ("int x = thread.x", "int x = numbered(i, size.x)", "not yet defined"),
         (
             "buffer u read halo [1, 0, 0]",
             "buffer u read halo [1, 0, 0] at 2 of 2 behind 0",
@@ -61,34 +57,18 @@ fn each_invariant_is_checked() {
             "before another queue is set to it",
         ),
         ("d = load w[c]", "q = load w[c]", "`set` only"),
-        (
-            "d = load w[c]",
-            "d = load w[c + (1, 0, 0)]",
-            "another thread's",
-        ),
+        ("d = load w[c]", "d = load w[c + (1, 0, 0)]", "another thread's"),
         ("d = load w[c]", "d = load v[c]", "only written"),
         ("store v[c] = b", "store u[c] = b", "only read"),
-        (
-            "if n < 4 { sync }",
-            "if x < 4 { sync }",
-            "depends on the thread",
-        ),
+        ("if n < 4 { sync }", "if x < 4 { sync }", "depends on the thread"),
         ("int n = size.x", "int n = x + 1", "depends on the thread"),
         ("wait full[0]", "wait full[x]", "depends on the thread"),
         ("registers a,", "registers x, a,", "used twice"),
-        (
-            "cell c = (x, 0, 0)",
-            "cell c = (i, 0, 0)",
-            "not yet defined",
-        ),
+        ("cell c = (x, 0, 0)", "cell c = (i, 0, 0)", "not yet defined"),
         ("int n = size.x", "int n = size.x / 0", "division"),
         ("int n = size.x", "int x = size.x", "defined twice"),
         ("arrivals 8", "arrivals 0", "no arrivals"),
-        (
-            "launch blocks threads [8",
-            "launch blocks threads [2000",
-            "2000 threads",
-        ),
+        ("launch blocks threads [8", "launch blocks threads [2000", "2000 threads"),
         ("registers a,", "registers block.x, a,", "valid name"),
     ];
     for (from, to, message) in cases {
@@ -127,31 +107,15 @@ fn boxes_are_what_a_device_can_copy() {
         ("by (40, 1, 1)", "by (0, 1, 1)", "1 to 256 cells"),
         ("by (40, 1, 1)", "by (4, 257, 1)", "1 to 256 cells"),
         ("by (40, 1, 1)", "by (40, 4, 1)", "320 values in a smaller"),
-        (
-            "block.x * 32 - 4",
-            "block.x * 32 - 3",
-            "multiple of 1 values",
-        ),
-        (
-            "block.x * 32 - 4",
-            "block.x * 30 - 4",
-            "multiple of 2 values",
-        ),
-        (
-            "i % 4 * 64",
-            "i % 4 * 48",
-            "multiple of 16 values, not of 32",
-        ),
+        ("block.x * 32 - 4", "block.x * 32 - 3", "multiple of 1 values"),
+        ("block.x * 32 - 4", "block.x * 30 - 4", "multiple of 2 values"),
+        ("i % 4 * 64", "i % 4 * 48", "multiple of 16 values, not of 32"),
         ("fill + 32", "fill + 16", "multiple of 16 values, not of 32"),
         ("<- u, w(", "<- u, v(", "only written"),
         ("<- u, w(", "<- u, w, u(", "a buffer twice"),
         ("if thread.x < 1", "if x < 1", "one thread"),
         ("bytes 320", "bytes 1048576", "at most"),
-        (
-            "to full[i % 2]",
-            "to full[thread.x]",
-            "depends on the thread",
-        ),
+        ("to full[i % 2]", "to full[thread.x]", "depends on the thread"),
         (
             "arrive full[i % 2] bytes 0",
             "copy box ring[fill] <- u, w(x, i, 0) by (32, 1, 1) to full[0]",
@@ -174,9 +138,6 @@ fn rows_are_of_values_that_follow_each_other() {
         let buffer = "buffer w readwrite halo [0, 0, 0]";
         let wide = wide.replace(buffer, &format!("{buffer}{apart}"));
         let wrong = parse(&wide).unwrap().check().unwrap_err();
-        assert!(
-            wrong.contains("rows of w, whose values lie apart"),
-            "{wrong}"
-        );
+        assert!(wrong.contains("rows of w, whose values lie apart"), "{wrong}");
     }
 }

@@ -43,13 +43,7 @@ impl<T: Real> Machine<'_, T> {
     /// Each thread starts a copy; they are bound to a barrier later.
     pub(super) fn copy(&mut self, w: usize) -> Result {
         let warp = &self.warps[w];
-        let Inst::Copy {
-            array,
-            to,
-            buffer,
-            from,
-        } = &self.program.insts[warp.pc]
-        else {
+        let Inst::Copy { array, to, buffer, from } = &self.program.insts[warp.pc] else {
             return Ok(());
         };
         let accessor = self.accessor(w, &warp.clock);
@@ -60,9 +54,7 @@ impl<T: Real> Machine<'_, T> {
         for lane in lanes(warp.mask) {
             let begun = (*array, to[lane]);
             let clock = &warp.clock;
-            let word = self
-                .shared
-                .begin_copy(begun, (count, count), lane, clock, epoch)?;
+            let word = self.shared.begin_copy(begun, (count, count), lane, clock, epoch)?;
             let at = from.map(|axis| axis[lane]);
             let place = self.global[*buffer].begin_copy(accessor, lane, at, epoch)?;
             self.unbound[w].push(PendingCopy {
@@ -81,15 +73,8 @@ impl<T: Real> Machine<'_, T> {
     pub(super) fn copy_box(&mut self, w: usize) -> Result {
         let warp = &self.warps[w];
         let pc = warp.pc;
-        let Inst::CopyBox {
-            array,
-            to,
-            buffers,
-            from,
-            extent,
-            barrier,
-            slot,
-        } = &self.program.insts[pc]
+        let Inst::CopyBox { array, to, buffers, from, extent, barrier, slot } =
+            &self.program.insts[pc]
         else {
             return Ok(());
         };
@@ -149,21 +134,13 @@ impl<T: Real> Machine<'_, T> {
                 self.deferred.push(Deferred {
                     barrier,
                     warp: w,
-                    arrival: Arrival::Threads {
-                        lanes: warp.mask.count_ones(),
-                        time: warp.engine,
-                    },
+                    arrival: Arrival::Threads { lanes: warp.mask.count_ones(), time: warp.engine },
                     pc,
                     copies,
                 });
                 warp.engine += 1;
             }
-            Inst::Expect {
-                barrier,
-                slot,
-                bytes,
-                arrives,
-            } => {
+            Inst::Expect { barrier, slot, bytes, arrives } => {
                 let barrier = self.slot(w, barrier, slot)?;
                 let warp = &self.warps[w];
                 let threads = warp.mask.count_ones();
@@ -183,11 +160,7 @@ impl<T: Real> Machine<'_, T> {
                 self.barriers[barrier].arrive(w, &self.warps[w].clock)?;
                 self.warps[w].clock[w] += 1;
             }
-            Inst::Wait {
-                barrier,
-                slot,
-                parity,
-            } => {
+            Inst::Wait { barrier, slot, parity } => {
                 let barrier = self.slot(w, barrier, slot)?;
                 let parity = self.warps[w].one(parity.index);
                 let Ok(parity @ 0..=1) = u64::try_from(parity) else {

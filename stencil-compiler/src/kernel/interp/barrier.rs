@@ -108,10 +108,7 @@ impl Barrier {
 
     /// Is there a box that nobody has waited for?
     pub(super) fn has_boxes(&self) -> bool {
-        self.bound
-            .iter()
-            .chain(&self.complete)
-            .any(|copy| copy.boxed)
+        self.bound.iter().chain(&self.complete).any(|copy| copy.boxed)
     }
 
     /// The phase awaits this many further bytes of boxes.

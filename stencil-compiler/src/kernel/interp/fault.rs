@@ -79,9 +79,7 @@ impl fmt::Display for Fault {
         if let Some(lane) = self.lane {
             write!(f, ", lane {lane}")?;
         }
-        self.loops
-            .iter()
-            .try_for_each(|(name, value)| write!(f, ", {name} = {value}"))
+        self.loops.iter().try_for_each(|(name, value)| write!(f, ", {name} = {value}"))
     }
 }
 
@@ -97,18 +95,10 @@ pub(super) struct Problem {
 
 impl Problem {
     pub(super) fn new(kind: FaultKind, message: String) -> Self {
-        Problem {
-            kind,
-            message,
-            lane: None,
-        }
+        Problem { kind, message, lane: None }
     }
 
     pub(super) fn at(kind: FaultKind, lane: usize, message: String) -> Self {
-        Problem {
-            kind,
-            message,
-            lane: Some(lane),
-        }
+        Problem { kind, message, lane: Some(lane) }
     }
 }

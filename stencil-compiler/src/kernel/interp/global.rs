@@ -73,11 +73,7 @@ impl<'a, T: Real> View<'a, T> {
     pub(super) fn new(buffer: &'a Buffer, array: &'a mut GlobalArray<T>) -> Self {
         let len = array.data.len();
         let written = if buffer.mode == Mode::Read { 0 } else { len };
-        let both = if buffer.mode == Mode::ReadWrite {
-            len
-        } else {
-            0
-        };
+        let both = if buffer.mode == Mode::ReadWrite { len } else { 0 };
         View {
             name: &buffer.name,
             mode: buffer.mode,
@@ -124,11 +120,8 @@ impl<'a, T: Real> View<'a, T> {
     }
 
     fn places(&self, cell: &CellLanes, offset: [i64; 3]) -> Ints {
-        let (plane, pitch, start) = (
-            self.array.plane as i64,
-            self.array.pitch as i64,
-            self.array.linear(offset),
-        );
+        let (plane, pitch, start) =
+            (self.array.plane as i64, self.array.pitch as i64, self.array.linear(offset));
         let [mut places, y, z] = cell.at;
         for lane in 0..LANES {
             places[lane] = places[lane]
@@ -344,11 +337,8 @@ impl<'a, T: Real> View<'a, T> {
                         return Err(self.race(lane, "a copy reads a cell that a thread stores to"));
                     }
                 }
-                self.copied[place] = CopyRead {
-                    block: accessor.block + 1,
-                    actor: actor as u32,
-                    time,
-                };
+                self.copied[place] =
+                    CopyRead { block: accessor.block + 1, actor: actor as u32, time };
             }
         }
         Ok(())

@@ -51,26 +51,14 @@ impl<'a, T: Real> Machine<'a, T> {
             std::array::from_fn(|a| cells[a] + 2 * kernel.launch.extend[a] as usize);
         let (blocks, shape) = match kernel.launch.kind {
             LaunchKind::Rows => ([1, region[1], region[2]], [region[0], 1, 1]),
-            LaunchKind::Blocks => (
-                kernel.blocks(cells),
-                kernel.launch.threads.map(|t| t as usize),
-            ),
+            LaunchKind::Blocks => (kernel.blocks(cells), kernel.launch.threads.map(|t| t as usize)),
         };
         let threads: usize = shape.iter().product();
         let program = Program::new(kernel, uniforms);
         let slots: usize = kernel.barriers.iter().map(|b| b.slots as usize).sum();
         let actors = 2 * threads.div_ceil(LANES) + slots;
         let warps: Vec<Warp<T>> = (0..threads.div_ceil(LANES))
-            .map(|w| {
-                Warp::new(
-                    kernel,
-                    &program.constants,
-                    w,
-                    threads,
-                    shape,
-                    (cells, actors),
-                )
-            })
+            .map(|w| Warp::new(kernel, &program.constants, w, threads, shape, (cells, actors)))
             .collect();
         let full = options.shadow == Shadow::Full;
         let (mut barriers, mut first_barrier) = (Vec::new(), Vec::new());
@@ -115,10 +103,7 @@ impl<'a, T: Real> Machine<'a, T> {
     /// Runs all blocks, or those of some regions, one after the other.
     pub(super) fn run(mut self, regions: &[BlockBox]) -> std::result::Result<Report, Fault> {
         let [bx, by, bz] = self.blocks;
-        let all = [BlockBox {
-            first: [0; 3],
-            blocks: self.blocks,
-        }];
+        let all = [BlockBox { first: [0; 3], blocks: self.blocks }];
         let is_in = |number: usize, region: &BlockBox| {
             let block = [number % bx, number / bx % by, number / (bx * by)];
             let within = |axis: usize| {
@@ -182,8 +167,7 @@ impl<'a, T: Real> Machine<'a, T> {
             if !self.deferred.is_empty() && self.scheduler.arrives(next.is_none()) {
                 self.deliver()?;
             } else if let Some(w) = next {
-                self.turn(w)
-                    .map_err(|problem| self.fault(w, self.warps[w].pc, problem))?;
+                self.turn(w).map_err(|problem| self.fault(w, self.warps[w].pc, problem))?;
             } else if self.warps.iter().all(|w| w.state == State::AtSync) {
                 self.join_warps()?;
             } else if self.warps.iter().all(|w| w.state == State::Done) {
@@ -206,9 +190,7 @@ impl<'a, T: Real> Machine<'a, T> {
             ));
         }
         let mut all = vec![0; self.warps[0].clock.len()];
-        self.warps
-            .iter()
-            .for_each(|warp| join(&mut all, &warp.clock));
+        self.warps.iter().for_each(|warp| join(&mut all, &warp.clock));
         for (w, warp) in self.warps.iter_mut().enumerate() {
             warp.clock.copy_from_slice(&all);
             warp.clock[w] += 1;
@@ -232,11 +214,7 @@ impl<'a, T: Real> Machine<'a, T> {
             at = w;
         }
         let message = format!("no warp can go on: {}", waits.join("; "));
-        self.fault(
-            at,
-            self.warps[at].pc,
-            Problem::new(FaultKind::Deadlock, message),
-        )
+        self.fault(at, self.warps[at].pc, Problem::new(FaultKind::Deadlock, message))
     }
 
     pub(super) fn fault(&self, w: usize, pc: usize, problem: Problem) -> Fault {
@@ -253,11 +231,7 @@ impl<'a, T: Real> Machine<'a, T> {
             block: Some(self.block.map(|b| b as u32)),
             warp: Some(w as u32),
             lane: problem.lane.map(|lane| lane as u32),
-            loops: self.warps[w]
-                .loops
-                .iter()
-                .map(|l| (name(l.var), l.now))
-                .collect(),
+            loops: self.warps[w].loops.iter().map(|l| (name(l.var), l.now)).collect(),
         }
     }
 
@@ -294,23 +268,13 @@ impl<'a, T: Real> Machine<'a, T> {
         match &self.program.insts[warp.pc] {
             Inst::Int { var, value } => warp.ints[*var] = warp.each(*value),
             Inst::Cell { cell, at } => warp.cell(*cell, at),
-            Inst::Let {
-                reg,
-                op,
-                args,
-                count,
-            } => warp.operation(*reg, *op, args, *count),
+            Inst::Let { reg, op, args, count } => warp.operation(*reg, *op, args, *count),
             Inst::Set { reg, value } => warp.set(*reg, *value),
             Inst::For { var, from, to, end } => {
                 let (now, to) = (warp.one(from.index), warp.one(to.index));
                 if now < to {
                     warp.ints[*var] = [now; LANES];
-                    warp.loops.push(Loop {
-                        var: *var,
-                        now,
-                        to,
-                        start: warp.pc,
-                    });
+                    warp.loops.push(Loop { var: *var, now, to, start: warp.pc });
                 } else {
                     warp.pc = *end;
                 }
@@ -378,12 +342,7 @@ impl<'a, T: Real> Machine<'a, T> {
                 let cell = &warp.cells[access.cell];
                 self.global[access.buffer].store(accessor, cell, access, values)?;
             }
-            Inst::LoadShared {
-                regs,
-                array,
-                base,
-                offset,
-            } => {
+            Inst::LoadShared { regs, array, base, offset } => {
                 let mut out = [([T::ZERO; LANES], 0); 4];
                 let base = (&warp.ints[*base], *offset);
                 self.shared.read(
@@ -397,12 +356,7 @@ impl<'a, T: Real> Machine<'a, T> {
                     warp.defined[*reg] = known;
                 }
             }
-            Inst::StoreShared {
-                array,
-                base,
-                offset,
-                values,
-            } => {
+            Inst::StoreShared { array, base, offset, values } => {
                 let values = values.iter().map(|v| (&warp.regs[*v], warp.defined[*v]));
                 let base = (&warp.ints[*base], *offset);
                 let accessor = (w, warp.mask, &warp.clock[..]);

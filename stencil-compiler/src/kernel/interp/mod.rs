@@ -95,9 +95,7 @@ pub fn run_parts<T: Real>(
     options: Options,
     parts: &[BlockBox],
 ) -> Result<Report, Fault> {
-    kernel
-        .check()
-        .map_err(|message| Fault::of_kernel(FaultKind::Invalid, message))?;
+    kernel.check().map_err(|message| Fault::of_kernel(FaultKind::Invalid, message))?;
     fit(kernel, cells, buffers, uniforms)?;
     machine::Machine::new(kernel, cells, buffers, uniforms, options).run(parts)
 }

@@ -129,11 +129,7 @@ pub(super) struct Program<'k, T> {
 impl<'k, T: Real> Program<'k, T> {
     /// Compiles a kernel that has passed its check.
     pub(super) fn new(kernel: &'k Kernel, uniforms: &[T]) -> Self {
-        let program = Program {
-            insts: Vec::new(),
-            stmts: Vec::new(),
-            constants: Vec::new(),
-        };
+        let program = Program { insts: Vec::new(), stmts: Vec::new(), constants: Vec::new() };
         let mut compiler = Compiler {
             program,
             uniforms,
@@ -176,24 +172,10 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
     fn body(&mut self, body: &'k [Stmt]) {
         for stmt in body {
             match stmt {
-                Stmt::For {
-                    var,
-                    from,
-                    to,
-                    body,
-                    ..
-                } => {
+                Stmt::For { var, from, to, body, .. } => {
                     let (from, to, var) = (self.scalar(from), self.scalar(to), var.0 as usize);
                     self.varying[var] = false;
-                    let start = self.push(
-                        stmt,
-                        Inst::For {
-                            var,
-                            from,
-                            to,
-                            end: 0,
-                        },
-                    );
+                    let start = self.push(stmt, Inst::For { var, from, to, end: 0 });
                     self.body(body);
                     let end = self.push(stmt, Inst::EndFor);
                     self.program.insts[start] = Inst::For { var, from, to, end };
@@ -222,57 +204,35 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
                 self.varying[var] = !value.uniform;
                 Inst::Int { var, value }
             }
-            Stmt::Cell { cell, at } => Inst::Cell {
-                cell: cell.0 as usize,
-                at: self.scalars(at),
-            },
+            Stmt::Cell { cell, at } => Inst::Cell { cell: cell.0 as usize, at: self.scalars(at) },
             Stmt::Let { reg, op, args } => {
                 // No lane looks at arguments that an operation does not take.
                 let mut fixed = [0; Op::MOST_ARGUMENTS];
                 for (slot, arg) in fixed.iter_mut().zip(args) {
                     *slot = self.arg(*arg);
                 }
-                Inst::Let {
-                    reg: reg.0 as usize,
-                    op: *op,
-                    args: fixed,
-                    count: args.len(),
-                }
+                Inst::Let { reg: reg.0 as usize, op: *op, args: fixed, count: args.len() }
             }
-            Stmt::Set { reg, value } => Inst::Set {
-                reg: reg.0 as usize,
-                value: self.arg(*value),
-            },
+            Stmt::Set { reg, value } => Inst::Set { reg: reg.0 as usize, value: self.arg(*value) },
             Stmt::Load { .. }
             | Stmt::Store { .. }
             | Stmt::LoadShared { .. }
             | Stmt::StoreShared { .. }
             | Stmt::Copy { .. }
             | Stmt::CopyBox { .. } => self.access(stmt),
-            Stmt::ArriveCopies { barrier, slot } => Inst::ArriveCopies {
-                barrier: barrier.0 as usize,
-                slot: self.scalar(slot),
-            },
-            Stmt::Arrive { barrier, slot } => Inst::Arrive {
-                barrier: barrier.0 as usize,
-                slot: self.scalar(slot),
-            },
-            Stmt::Expect {
-                barrier,
-                slot,
-                bytes,
-                arrives,
-            } => Inst::Expect {
+            Stmt::ArriveCopies { barrier, slot } => {
+                Inst::ArriveCopies { barrier: barrier.0 as usize, slot: self.scalar(slot) }
+            }
+            Stmt::Arrive { barrier, slot } => {
+                Inst::Arrive { barrier: barrier.0 as usize, slot: self.scalar(slot) }
+            }
+            Stmt::Expect { barrier, slot, bytes, arrives } => Inst::Expect {
                 barrier: barrier.0 as usize,
                 slot: self.scalar(slot),
                 bytes: *bytes,
                 arrives: *arrives,
             },
-            Stmt::Wait {
-                barrier,
-                slot,
-                parity,
-            } => Inst::Wait {
+            Stmt::Wait { barrier, slot, parity } => Inst::Wait {
                 barrier: barrier.0 as usize,
                 slot: self.scalar(slot),
                 parity: self.scalar(parity),
@@ -283,55 +243,26 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
 
     fn access(&mut self, stmt: &'k Stmt) -> Inst<'k> {
         match stmt {
-            Stmt::Load {
-                reg,
-                buffer,
-                cell,
-                offset,
-            } => {
-                let access = Access {
-                    buffer: buffer.0 as usize,
-                    cell: cell.0 as usize,
-                    offset: *offset,
-                };
-                Inst::Load {
-                    reg: reg.0 as usize,
-                    access,
-                }
+            Stmt::Load { reg, buffer, cell, offset } => {
+                let access =
+                    Access { buffer: buffer.0 as usize, cell: cell.0 as usize, offset: *offset };
+                Inst::Load { reg: reg.0 as usize, access }
             }
-            Stmt::Store {
-                buffer,
-                cell,
-                offset,
-                values,
-            } => {
-                let access = Access {
-                    buffer: buffer.0 as usize,
-                    cell: cell.0 as usize,
-                    offset: *offset,
-                };
+            Stmt::Store { buffer, cell, offset, values } => {
+                let access =
+                    Access { buffer: buffer.0 as usize, cell: cell.0 as usize, offset: *offset };
                 Inst::Store {
                     access,
                     values: values.iter().map(|value| self.arg(*value)).collect(),
                 }
             }
-            Stmt::LoadShared {
-                regs,
-                array,
-                base,
-                offset,
-            } => Inst::LoadShared {
+            Stmt::LoadShared { regs, array, base, offset } => Inst::LoadShared {
                 regs: regs.iter().map(|r| r.0 as usize).collect(),
                 array: array.0 as usize,
                 base: base.0 as usize,
                 offset: i64::from(*offset),
             },
-            Stmt::StoreShared {
-                array,
-                base,
-                offset,
-                values,
-            } => Inst::StoreShared {
+            Stmt::StoreShared { array, base, offset, values } => Inst::StoreShared {
                 array: array.0 as usize,
                 base: base.0 as usize,
                 offset: i64::from(*offset),
@@ -344,26 +275,13 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
     /// A copy, which arrives later.
     fn copied(&mut self, stmt: &'k Stmt) -> Inst<'k> {
         match stmt {
-            Stmt::Copy {
-                array,
-                to,
-                buffer,
-                from,
-            } => Inst::Copy {
+            Stmt::Copy { array, to, buffer, from } => Inst::Copy {
                 array: array.0 as usize,
                 to: self.scalar(to),
                 buffer: buffer.0 as usize,
                 from: self.scalars(from),
             },
-            Stmt::CopyBox {
-                array,
-                to,
-                buffers,
-                from,
-                extent,
-                barrier,
-                slot,
-            } => Inst::CopyBox {
+            Stmt::CopyBox { array, to, buffers, from, extent, barrier, slot } => Inst::CopyBox {
                 array: array.0 as usize,
                 to: self.scalar(to),
                 buffers: buffers.iter().map(|buffer| buffer.0 as usize).collect(),
@@ -401,18 +319,11 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
     }
 
     fn scalars(&self, at: &'k [Index; 3]) -> [Scalar<'k>; 3] {
-        [
-            self.scalar(&at[0]),
-            self.scalar(&at[1]),
-            self.scalar(&at[2]),
-        ]
+        [self.scalar(&at[0]), self.scalar(&at[1]), self.scalar(&at[2])]
     }
 
     fn scalar(&self, index: &'k Index) -> Scalar<'k> {
-        Scalar {
-            index,
-            uniform: self.agrees(index),
-        }
+        Scalar { index, uniform: self.agrees(index) }
     }
 
     fn agrees(&self, index: &Index) -> bool {

@@ -88,9 +88,7 @@ impl Scheduler {
             Order::Any => self.random.below(count),
             Order::Turns => self.turn,
         };
-        let found = (0..count)
-            .map(|i| (start + i) % count)
-            .find(|at| can_run(self.ranks[*at]))?;
+        let found = (0..count).map(|i| (start + i) % count).find(|at| can_run(self.ranks[*at]))?;
         self.turn = (found + 1) % count;
         Some(self.ranks[found])
     }

@@ -44,11 +44,7 @@ impl<T: Real> Shared<T> {
         let mut arrays = Vec::new();
         let mut words = 0;
         for array in &kernel.shared {
-            arrays.push(Extent {
-                name: array.name.clone(),
-                start: words,
-                len: array.len as usize,
-            });
+            arrays.push(Extent { name: array.name.clone(), start: words, len: array.len as usize });
             words += array.len as usize;
         }
         let shadow = if full { words } else { 0 };
@@ -120,10 +116,7 @@ impl<T: Real> Shared<T> {
                         let message = format!("{name}[{at}] is overwritten {what}");
                         return Err(Problem::at(FaultKind::Race, lane, message));
                     }
-                    self.written[word] = Epoch {
-                        actor: warp as u32,
-                        time: clock[warp],
-                    };
+                    self.written[word] = Epoch { actor: warp as u32, time: clock[warp] };
                 }
                 self.data[word] = values[lane];
                 let is_known = known & (1 << lane) != 0;
@@ -171,17 +164,11 @@ impl<T: Real> Shared<T> {
         if self.full {
             for word in first..first + count as usize {
                 if let Some(what) = self.conflict(word, clock) {
-                    let message = format!(
-                        "{}[{}] is overwritten {what}",
-                        extent.name,
-                        word - extent.start
-                    );
+                    let message =
+                        format!("{}[{}] is overwritten {what}", extent.name, word - extent.start);
                     return Err(Problem::at(FaultKind::Race, lane, message));
                 }
-                self.written[word] = Epoch {
-                    actor: actor as u32,
-                    time,
-                };
+                self.written[word] = Epoch { actor: actor as u32, time };
                 self.pending[word] = self.block;
             }
         }
@@ -195,10 +182,7 @@ impl<T: Real> Shared<T> {
             return Some(format!("while {} may still write it", self.actor(epoch)));
         }
         let reads = &self.read[word * self.warps..(word + 1) * self.warps];
-        let reader = reads
-            .iter()
-            .zip(clock)
-            .position(|(read, known)| read > known)?;
+        let reader = reads.iter().zip(clock).position(|(read, known)| read > known)?;
         Some(format!("while warp {reader} may still read it"))
     }
 

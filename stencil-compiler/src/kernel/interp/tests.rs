@@ -35,10 +35,7 @@ fn expected([x, y, z]: [i64; 3]) -> f32 {
 }
 
 fn run_heat(kernel: &Kernel, size: [usize; 3], options: Options) -> Result<Report, Fault> {
-    let mut buffers = [
-        GlobalArray::from_fn(size, [1; 3], value),
-        GlobalArray::new(size, [0; 3]),
-    ];
+    let mut buffers = [GlobalArray::from_fn(size, [1; 3], value), GlobalArray::new(size, [0; 3])];
     let report = run(kernel, size, &mut buffers, &[K], options)?;
     for z in 0..size[2] as i64 {
         for y in 0..size[1] as i64 {
@@ -57,10 +54,7 @@ fn run_heat(kernel: &Kernel, size: [usize; 3], options: Options) -> Result<Repor
 }
 
 fn options(seed: u64) -> Options {
-    Options {
-        seed,
-        shadow: Shadow::Full,
-    }
+    Options { seed, shadow: Shadow::Full }
 }
 
 /// The faults that a kernel has under some seeds.
@@ -77,9 +71,7 @@ fn faults(kernel: &Kernel) -> Vec<FaultKind> {
 #[test]
 fn direct_kernel_agrees_with_a_loop() {
     let kernel = kernel(DIRECT);
-    for (seed, size) in [SIZE, [1, 1, 1], [8, 4, 2], [9, 5, 3], [33, 3, 1]]
-        .into_iter()
-        .enumerate()
+    for (seed, size) in [SIZE, [1, 1, 1], [8, 4, 2], [9, 5, 3], [33, 3, 1]].into_iter().enumerate()
     {
         let report = run_heat(&kernel, size, options(seed as u64)).unwrap();
         assert_eq!(
@@ -114,10 +106,7 @@ fn march_agrees_with_a_loop_in_every_order() {
 #[test]
 fn faults_of_a_direct_kernel_are_found() {
     let kernel = kernel(DIRECT);
-    assert_eq!(
-        faults(&drop_store(&kernel, 0).unwrap()),
-        [FaultKind::NotWritten]
-    );
+    assert_eq!(faults(&drop_store(&kernel, 0).unwrap()), [FaultKind::NotWritten]);
     for (n, axis) in [(1, 0), (0, 0), (3, 1), (5, 2)] {
         let shifted = shift_load(&kernel, n, axis, if n == 0 { 2 } else { 1 }).unwrap();
         assert!(!faults(&shifted).is_empty(), "load {n}");
@@ -136,10 +125,7 @@ fn every_wait_of_a_march_is_needed() {
     let mut n = 0;
     while let Some(broken) = drop_wait(&kernel, n) {
         let found = faults(&broken);
-        assert!(
-            found.contains(&FaultKind::Race),
-            "without wait {n}: {found:?}"
-        );
+        assert!(found.contains(&FaultKind::Race), "without wait {n}: {found:?}");
         n += 1;
     }
     assert_eq!(n, 4);
@@ -152,10 +138,7 @@ fn every_wait_of_a_march_is_needed() {
 #[test]
 fn every_arrival_of_a_march_is_needed() {
     let kernel = kernel(MARCH);
-    assert_eq!(
-        faults(&drop_arrive(&kernel, 0).unwrap()),
-        [FaultKind::Deadlock]
-    );
+    assert_eq!(faults(&drop_arrive(&kernel, 0).unwrap()), [FaultKind::Deadlock]);
     for n in 0..2 {
         let found = faults(&drop_arrive_copies(&kernel, n).unwrap());
         assert!(!found.is_empty(), "without arrival of copies {n}");
@@ -196,10 +179,7 @@ fn shifted_reads_and_copies_of_a_march_are_found() {
     }
     assert_eq!(n, 7);
     for n in 0..2 {
-        assert_eq!(
-            faults(&shift_copy(&kernel, n, 0, 1).unwrap()),
-            [FaultKind::Misaligned]
-        );
+        assert_eq!(faults(&shift_copy(&kernel, n, 0, 1).unwrap()), [FaultKind::Misaligned]);
         for axis in 1..3 {
             assert!(!faults(&shift_copy(&kernel, n, axis, 1).unwrap()).is_empty());
         }
@@ -214,10 +194,7 @@ fn faults_tell_where_they_are() {
         .unwrap();
     assert!(fault.block.is_some() && fault.warp.is_some());
     let text = fault.to_string();
-    assert!(
-        text.starts_with("Race") && text.contains("ring[") && text.contains("i = "),
-        "{text}"
-    );
+    assert!(text.starts_with("Race") && text.contains("ring[") && text.contains("i = "), "{text}");
 }
 
 #[test]
@@ -321,20 +298,11 @@ fn stores_to_shared_memory_are_ordered_by_barriers() {
         let unordered = [FaultKind::Race, FaultKind::Uninitialised];
         assert!(unordered.contains(&kind(" sync", "")));
         // No warp may overwrite values that others may still read.
-        assert_eq!(
-            kind("p, q = box[i]", "p, q = box[i] store box[to] = v, w"),
-            FaultKind::Race
-        );
-        assert_eq!(
-            kind("to = thread.x * 2", "to = thread.x / 2 * 2"),
-            FaultKind::Race
-        );
+        assert_eq!(kind("p, q = box[i]", "p, q = box[i] store box[to] = v, w"), FaultKind::Race);
+        assert_eq!(kind("to = thread.x * 2", "to = thread.x / 2 * 2"), FaultKind::Race);
         assert_eq!(kind("box[to]", "box[to + 1]"), FaultKind::Misaligned);
         assert_eq!(kind("box[to]", "box[to + 2]"), FaultKind::OutOfBounds);
-        assert_eq!(
-            kind("store box[to] = v, w", "store box[to] = v"),
-            FaultKind::Uninitialised
-        );
+        assert_eq!(kind("store box[to] = v, w", "store box[to] = v"), FaultKind::Uninitialised);
     }
 }
 
@@ -370,10 +338,7 @@ fn stores_of_two_cells_begin_at_even_ones() {
 #[test]
 fn arguments_that_do_not_fit_are_refused() {
     let kernel = kernel(DIRECT);
-    let mut small = [
-        GlobalArray::from_fn(SIZE, [0; 3], value),
-        GlobalArray::new(SIZE, [0; 3]),
-    ];
+    let mut small = [GlobalArray::from_fn(SIZE, [0; 3], value), GlobalArray::new(SIZE, [0; 3])];
     let fault = run(&kernel, SIZE, &mut small, &[K], options(0)).unwrap_err();
     assert_eq!(fault.kind, FaultKind::Invalid);
     let fault = run::<f32>(&kernel, SIZE, &mut [], &[K], options(0)).unwrap_err();
@@ -400,24 +365,14 @@ fn values_that_lie_apart_are_found_there() {
         let mut u = GlobalArray::with_cell_stride([40, 1, 1], [1, 0, 0], apart);
         (-1..41).for_each(|x| u.set([x, 0, 0], x as f64));
         let mut buffers = [u, GlobalArray::new([40, 1, 1], [0; 3])];
-        let options = Options {
-            seed: 1,
-            shadow: Shadow::Full,
-        };
-        super::run(&kernel(beside), [40, 1, 1], &mut buffers, &[], options).map(|_| {
-            (0..40)
-                .map(|x| buffers[1].get([x, 0, 0]))
-                .collect::<Vec<_>>()
-        })
+        let options = Options { seed: 1, shadow: Shadow::Full };
+        super::run(&kernel(beside), [40, 1, 1], &mut buffers, &[], options)
+            .map(|_| (0..40).map(|x| buffers[1].get([x, 0, 0])).collect::<Vec<_>>())
     };
     let wanted: Vec<Option<f64>> = (1..41).map(|x| Some(f64::from(x))).collect();
     assert_eq!(run("", 1).unwrap(), wanted);
     assert_eq!(run(" at 2 of 5 behind 0", 5).unwrap(), wanted);
-    for (beside, apart) in [
-        ("", 5),
-        (" at 2 of 5 behind 0", 1),
-        (" at 2 of 5 behind 0", 4),
-    ] {
+    for (beside, apart) in [("", 5), (" at 2 of 5 behind 0", 1), (" at 2 of 5 behind 0", 4)] {
         assert_eq!(run(beside, apart).unwrap_err().kind, FaultKind::Invalid);
     }
     let wrong = kernel(" at 1 of 1 behind 0").check().unwrap_err();

@@ -128,25 +128,13 @@ impl<T: Real> Warp<T> {
         let thread = |axis: usize| {
             std::array::from_fn(|lane| {
                 let id = first + lane;
-                let along = [
-                    id % shape[0],
-                    id / shape[0] % shape[1],
-                    id / (shape[0] * shape[1]),
-                ];
+                let along = [id % shape[0], id / shape[0] % shape[1], id / (shape[0] * shape[1])];
                 along[axis] as i64
             })
         };
         let count = (threads - first).min(LANES);
-        let alive = if count == LANES {
-            u32::MAX
-        } else {
-            (1 << count) - 1
-        };
-        let nowhere = CellLanes {
-            at: [[0; LANES]; 3],
-            low: [0; 3],
-            high: [0; 3],
-        };
+        let alive = if count == LANES { u32::MAX } else { (1 << count) - 1 };
+        let nowhere = CellLanes { at: [[0; LANES]; 3], low: [0; 3], high: [0; 3] };
         let own = kernel.registers.len();
         let mut regs = vec![[T::ZERO; LANES]; own];
         regs.extend(constants.iter().map(|value| [*value; LANES]));
@@ -249,11 +237,7 @@ impl<T: Real> Warp<T> {
 
     /// An index in each thread.
     pub(super) fn each(&self, scalar: Scalar<'_>) -> Ints {
-        if scalar.uniform {
-            [self.one(scalar.index); LANES]
-        } else {
-            self.lanes(scalar.index)
-        }
+        if scalar.uniform { [self.one(scalar.index); LANES] } else { self.lanes(scalar.index) }
     }
 
     /// An index on which all threads agree.

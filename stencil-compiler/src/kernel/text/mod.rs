@@ -54,9 +54,7 @@ pub(super) fn position(name: &str) -> Option<super::Index> {
 /// Is this a name that the text can hold?
 pub(super) fn is_name(name: &str) -> bool {
     let mut chars = name.chars();
-    chars
-        .next()
-        .is_some_and(|c| c.is_ascii_alphabetic() || c == '_' || c == '@')
+    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_' || c == '@')
         && chars.all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '@'))
         && position(name).is_none()
 }

@@ -22,12 +22,8 @@ const DEEPEST: usize = 200;
 pub fn parse(text: &str) -> Result<Kernel> {
     let mut lexer = Lexer::new(text)?;
     lexer.keyword("kernel")?;
-    let mut parser = Parser {
-        kernel: empty(lexer.name()?),
-        registers: BTreeMap::new(),
-        lexer,
-        depth: 0,
-    };
+    let mut parser =
+        Parser { kernel: empty(lexer.name()?), registers: BTreeMap::new(), lexer, depth: 0 };
     parser.lexer.expect('{')?;
     while !parser.lexer.eat_name("code") {
         parser.declaration()?;
@@ -36,9 +32,7 @@ pub fn parse(text: &str) -> Result<Kernel> {
     parser.lexer.expect('}')?;
     match parser.lexer.peek() {
         Token::End => Ok(parser.kernel),
-        other => parser
-            .lexer
-            .error(format!("expected the end of the text, found {other:?}")),
+        other => parser.lexer.error(format!("expected the end of the text, found {other:?}")),
     }
 }
 
@@ -101,11 +95,7 @@ impl Parser {
                 let (name, slots) = self.sized()?;
                 self.lexer.keyword("arrivals")?;
                 let arrivals = self.number()?;
-                self.kernel.barriers.push(BarrierArray {
-                    name,
-                    slots,
-                    arrivals,
-                });
+                self.kernel.barriers.push(BarrierArray { name, slots, arrivals });
             }
             "uniforms" => self.kernel.uniforms = self.names()?,
             "registers" => {
@@ -127,10 +117,8 @@ impl Parser {
             "cells" => self.kernel.cells = self.names()?,
             "queues" => {
                 let names = self.names()?;
-                self.kernel.queues = names
-                    .iter()
-                    .map(|n| self.register(n, "register"))
-                    .collect::<Result<_>>()?;
+                self.kernel.queues =
+                    names.iter().map(|n| self.register(n, "register")).collect::<Result<_>>()?;
             }
             _ => return self.lexer.error(format!("`{word}` declares nothing")),
         }
@@ -142,9 +130,7 @@ impl Parser {
             "rows" => LaunchKind::Rows,
             "blocks" => LaunchKind::Blocks,
             other => {
-                return self
-                    .lexer
-                    .error(format!("expected `rows` or `blocks`, found `{other}`"));
+                return self.lexer.error(format!("expected `rows` or `blocks`, found `{other}`"));
             }
         };
         self.lexer.keyword("threads")?;
@@ -155,14 +141,7 @@ impl Parser {
         self.lexer.keyword("extend")?;
         let extend = self.triple(['[', ']'])?;
         self.lexer.keyword("blocks_per_unit")?;
-        Ok(Launch {
-            kind,
-            threads,
-            tile,
-            runs,
-            extend,
-            blocks_per_unit: self.number()?,
-        })
+        Ok(Launch { kind, threads, tile, runs, extend, blocks_per_unit: self.number()? })
     }
 
     fn buffer(&mut self) -> Result<Buffer> {
@@ -172,9 +151,9 @@ impl Parser {
             "write" => Mode::Write,
             "readwrite" => Mode::ReadWrite,
             other => {
-                return self.lexer.error(format!(
-                    "expected `read`, `write` or `readwrite`, found `{other}`"
-                ));
+                return self
+                    .lexer
+                    .error(format!("expected `read`, `write` or `readwrite`, found `{other}`"));
             }
         };
         self.lexer.keyword("halo")?;
@@ -196,11 +175,7 @@ impl Parser {
         let of = self.lexer.count()?;
         self.lexer.keyword("behind")?;
         let before = self.lexer.count()?;
-        Ok(Some(Place {
-            at,
-            of,
-            ..Place::alone(before)
-        }))
+        Ok(Some(Place { at, of, ..Place::alone(before) }))
     }
 
     fn sized(&mut self) -> Result<(String, u32)> {
@@ -256,8 +231,7 @@ impl Parser {
 
     pub(super) fn int(&mut self) -> Result<IntVar> {
         let name = self.lexer.name()?;
-        self.find(&self.kernel.ints, &name, "integer variable")
-            .map(IntVar)
+        self.find(&self.kernel.ints, &name, "integer variable").map(IntVar)
     }
 
     pub(super) fn cell(&mut self) -> Result<CellVar> {
@@ -283,11 +257,7 @@ impl Parser {
 
     pub(super) fn deeper(&mut self) -> Result<()> {
         self.depth += 1;
-        if self.depth > DEEPEST {
-            self.lexer.error("nested too deeply")
-        } else {
-            Ok(())
-        }
+        if self.depth > DEEPEST { self.lexer.error("nested too deeply") } else { Ok(()) }
     }
 
     pub(super) fn shallower(&mut self) {

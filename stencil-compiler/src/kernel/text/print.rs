@@ -37,11 +37,8 @@ fn header(kernel: &Kernel) -> Vec<String> {
         LaunchKind::Rows => "rows",
         LaunchKind::Blocks => "blocks",
     };
-    let mut lines: Vec<String> = kernel
-        .notes
-        .iter()
-        .map(|n| format!("note {}", quote(n)))
-        .collect();
+    let mut lines: Vec<String> =
+        kernel.notes.iter().map(|n| format!("note {}", quote(n))).collect();
     lines.push(format!("dimension {}", kernel.dimension));
     lines.push(format!("value_bytes {}", kernel.value_bytes));
     lines.push(format!(
@@ -58,23 +55,14 @@ fn header(kernel: &Kernel) -> Vec<String> {
             Mode::Write => "write",
             Mode::ReadWrite => "readwrite",
         };
-        let beside = buffer
-            .beside
-            .map_or(String::new(), |Place { before, at, of, .. }| {
-                format!(" at {at} of {of} behind {before}")
-            });
+        let beside = buffer.beside.map_or(String::new(), |Place { before, at, of, .. }| {
+            format!(" at {at} of {of} behind {before}")
+        });
         let surface = if buffer.surface { " surface" } else { "" };
-        lines.push(format!(
-            "buffer {} {mode} halo {:?}{beside}{surface}",
-            buffer.name, buffer.halo
-        ));
+        lines
+            .push(format!("buffer {} {mode} halo {:?}{beside}{surface}", buffer.name, buffer.halo));
     }
-    lines.extend(
-        kernel
-            .shared
-            .iter()
-            .map(|a| format!("shared {}[{}]", a.name, a.len)),
-    );
+    lines.extend(kernel.shared.iter().map(|a| format!("shared {}[{}]", a.name, a.len)));
     lines.extend(
         kernel
             .barriers
@@ -82,11 +70,8 @@ fn header(kernel: &Kernel) -> Vec<String> {
             .map(|b| format!("barrier {}[{}] arrivals {}", b.name, b.slots, b.arrivals)),
     );
     let printer = Printer { kernel };
-    let queues: Vec<String> = kernel
-        .queues
-        .iter()
-        .map(|q| printer.name(&kernel.registers, q.0))
-        .collect();
+    let queues: Vec<String> =
+        kernel.queues.iter().map(|q| printer.name(&kernel.registers, q.0)).collect();
     let lists = [
         ("uniforms", &kernel.uniforms),
         ("registers", &kernel.registers),
@@ -134,10 +119,7 @@ impl Printer<'_> {
 
     /// Names out of range print as `?`, which no text parses to: printing must not fail.
     fn name(&self, names: &[String], at: u32) -> String {
-        names
-            .get(at as usize)
-            .cloned()
-            .unwrap_or_else(|| format!("?{at}"))
+        names.get(at as usize).cloned().unwrap_or_else(|| format!("?{at}"))
     }
 
     fn reg(&self, reg: Reg) -> String {
@@ -149,25 +131,15 @@ impl Printer<'_> {
     }
 
     fn buffer(&self, buffer: BufferId) -> String {
-        self.kernel
-            .buffers
-            .get(buffer.0 as usize)
-            .map_or_else(|| "?".into(), |b| b.name.clone())
+        self.kernel.buffers.get(buffer.0 as usize).map_or_else(|| "?".into(), |b| b.name.clone())
     }
 
     fn array(&self, array: SharedId) -> String {
-        self.kernel
-            .shared
-            .get(array.0 as usize)
-            .map_or_else(|| "?".into(), |a| a.name.clone())
+        self.kernel.shared.get(array.0 as usize).map_or_else(|| "?".into(), |a| a.name.clone())
     }
 
     fn barrier(&self, barrier: BarrierId, slot: &Index) -> String {
-        let name = self
-            .kernel
-            .barriers
-            .get(barrier.0 as usize)
-            .map_or("?", |b| b.name.as_str());
+        let name = self.kernel.barriers.get(barrier.0 as usize).map_or("?", |b| b.name.as_str());
         format!("{name}[{}]", self.index(slot))
     }
 
@@ -176,11 +148,7 @@ impl Printer<'_> {
             Stmt::Note(text) => format!("note {}", quote(text)),
             Stmt::Int { var, value } => format!("int {} = {}", self.int(*var), self.index(value)),
             Stmt::Cell { cell, at } => {
-                format!(
-                    "cell {} = {}",
-                    self.name(&self.kernel.cells, cell.0),
-                    self.place(at)
-                )
+                format!("cell {} = {}", self.name(&self.kernel.cells, cell.0), self.place(at))
             }
             Stmt::Let { reg, op, args } => {
                 format!("{} = {}", self.reg(*reg), self.operation(*op, args))
@@ -198,34 +166,15 @@ impl Printer<'_> {
                 format!("arrive copies {}", self.barrier(*barrier, slot))
             }
             Stmt::Arrive { barrier, slot } => format!("arrive {}", self.barrier(*barrier, slot)),
-            Stmt::Expect {
-                barrier,
-                slot,
-                bytes,
-                arrives,
-            } => {
+            Stmt::Expect { barrier, slot, bytes, arrives } => {
                 let word = if *arrives { "arrive" } else { "expect" };
                 format!("{word} {} bytes {bytes}", self.barrier(*barrier, slot))
             }
-            Stmt::Wait {
-                barrier,
-                slot,
-                parity,
-            } => {
-                format!(
-                    "wait {} parity {}",
-                    self.barrier(*barrier, slot),
-                    self.index(parity)
-                )
+            Stmt::Wait { barrier, slot, parity } => {
+                format!("wait {} parity {}", self.barrier(*barrier, slot), self.index(parity))
             }
             Stmt::Sync => "sync".into(),
-            Stmt::For {
-                var,
-                from,
-                to,
-                unroll,
-                ..
-            } => {
+            Stmt::For { var, from, to, unroll, .. } => {
                 let unroll = if *unroll { " unroll" } else { "" };
                 format!(
                     "for {} in {} .. {}{unroll} {{",
@@ -243,12 +192,7 @@ impl Printer<'_> {
 
     fn access(&self, stmt: &Stmt) -> String {
         match stmt {
-            Stmt::Load {
-                reg,
-                buffer,
-                cell,
-                offset,
-            } => {
+            Stmt::Load { reg, buffer, cell, offset } => {
                 format!(
                     "{} = load {}[{}]",
                     self.reg(*reg),
@@ -256,12 +200,7 @@ impl Printer<'_> {
                     self.at(*cell, *offset)
                 )
             }
-            Stmt::Store {
-                buffer,
-                cell,
-                offset,
-                values,
-            } => {
+            Stmt::Store { buffer, cell, offset, values } => {
                 format!(
                     "store {}[{}] = {}",
                     self.buffer(*buffer),
@@ -269,50 +208,23 @@ impl Printer<'_> {
                     self.operands(values)
                 )
             }
-            Stmt::LoadShared {
-                regs,
-                array,
-                base,
-                offset,
-            } => {
+            Stmt::LoadShared { regs, array, base, offset } => {
                 let regs: Vec<String> = regs.iter().map(|r| self.reg(*r)).collect();
                 let index = shifted(self.int(*base), *offset);
                 format!("{} = {}[{index}]", regs.join(", "), self.array(*array))
             }
-            Stmt::StoreShared {
-                array,
-                base,
-                offset,
-                values,
-            } => {
+            Stmt::StoreShared { array, base, offset, values } => {
                 let index = shifted(self.int(*base), *offset);
-                format!(
-                    "store {}[{index}] = {}",
-                    self.array(*array),
-                    self.operands(values)
-                )
+                format!("store {}[{index}] = {}", self.array(*array), self.operands(values))
             }
-            Stmt::Copy {
-                array,
-                to,
-                buffer,
-                from,
-            } => format!(
+            Stmt::Copy { array, to, buffer, from } => format!(
                 "copy {}[{}] <- {}{}",
                 self.array(*array),
                 self.index(to),
                 self.buffer(*buffer),
                 self.place(from)
             ),
-            Stmt::CopyBox {
-                array,
-                to,
-                buffers,
-                from,
-                extent: [x, y, z],
-                barrier,
-                slot,
-            } => {
+            Stmt::CopyBox { array, to, buffers, from, extent: [x, y, z], barrier, slot } => {
                 let buffers: Vec<String> = buffers.iter().map(|b| self.buffer(*b)).collect();
                 format!(
                     "copy box {}[{}] <- {}{} by ({x}, {y}, {z}) to {}",
@@ -355,30 +267,17 @@ impl Printer<'_> {
             Relation::Less => "<",
             Relation::GreaterEqual => ">=",
         };
-        format!(
-            "{} {relation} {}",
-            self.index(&condition.left),
-            self.index(&condition.right)
-        )
+        format!("{} {relation} {}", self.index(&condition.left), self.index(&condition.right))
     }
 
     fn at(&self, cell: CellVar, offset: [i32; 3]) -> String {
         let name = self.name(&self.kernel.cells, cell.0);
         let [x, y, z] = offset;
-        if offset == [0; 3] {
-            name
-        } else {
-            format!("{name} + ({x}, {y}, {z})")
-        }
+        if offset == [0; 3] { name } else { format!("{name} + ({x}, {y}, {z})") }
     }
 
     fn place(&self, at: &[Index; 3]) -> String {
-        format!(
-            "({}, {}, {})",
-            self.index(&at[0]),
-            self.index(&at[1]),
-            self.index(&at[2])
-        )
+        format!("({}, {}, {})", self.index(&at[0]), self.index(&at[1]), self.index(&at[2]))
     }
 
     fn index(&self, index: &Index) -> String {
@@ -393,35 +292,24 @@ impl Printer<'_> {
             Index::Block(a) => (PRIMARY, format!("block.{}", axis(a))),
             Index::Thread(a) => (PRIMARY, format!("thread.{}", axis(a))),
             Index::Size(a) => (PRIMARY, format!("size.{}", axis(a))),
-            Index::Add(a, b) => (
-                SUM,
-                format!("{} + {}", self.index_at(a, SUM), self.index_at(b, PRODUCT)),
-            ),
-            Index::Sub(a, b) => (
-                SUM,
-                format!("{} - {}", self.index_at(a, SUM), self.index_at(b, PRODUCT)),
-            ),
+            Index::Add(a, b) => {
+                (SUM, format!("{} + {}", self.index_at(a, SUM), self.index_at(b, PRODUCT)))
+            }
+            Index::Sub(a, b) => {
+                (SUM, format!("{} - {}", self.index_at(a, SUM), self.index_at(b, PRODUCT)))
+            }
             Index::Mul(a, by) => (PRODUCT, format!("{} * {by}", self.index_at(a, PRODUCT))),
             Index::Div(a, by) => (PRODUCT, format!("{} / {by}", self.index_at(a, PRODUCT))),
             Index::Rem(a, by) => (PRODUCT, format!("{} % {by}", self.index_at(a, PRODUCT))),
-            Index::Min(a, b) => (
-                PRIMARY,
-                format!("min({}, {})", self.index(a), self.index(b)),
-            ),
-            Index::Wrap(a, along) => (
-                PRIMARY,
-                format!("wrap({}, size.{})", self.index(a), axis(along)),
-            ),
-            Index::Numbered(a, along) => (
-                PRIMARY,
-                format!("numbered({}, size.{})", self.index(a), axis(along)),
-            ),
+            Index::Min(a, b) => (PRIMARY, format!("min({}, {})", self.index(a), self.index(b))),
+            Index::Wrap(a, along) => {
+                (PRIMARY, format!("wrap({}, size.{})", self.index(a), axis(along)))
+            }
+            Index::Numbered(a, along) => {
+                (PRIMARY, format!("numbered({}, size.{})", self.index(a), axis(along)))
+            }
         };
-        if own < level {
-            format!("({text})")
-        } else {
-            text
-        }
+        if own < level { format!("({text})") } else { text }
     }
 }
 

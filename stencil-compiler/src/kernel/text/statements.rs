@@ -40,26 +40,17 @@ impl Parser {
             "int" => {
                 let var = self.int()?;
                 self.lexer.expect('=')?;
-                Ok(Stmt::Int {
-                    var,
-                    value: self.index()?,
-                })
+                Ok(Stmt::Int { var, value: self.index()? })
             }
             "cell" => {
                 let cell = self.cell()?;
                 self.lexer.expect('=')?;
-                Ok(Stmt::Cell {
-                    cell,
-                    at: self.place()?,
-                })
+                Ok(Stmt::Cell { cell, at: self.place()? })
             }
             "set" => {
                 let reg = self.reg()?;
                 self.lexer.expect('=')?;
-                Ok(Stmt::Set {
-                    reg,
-                    value: self.operand()?,
-                })
+                Ok(Stmt::Set { reg, value: self.operand()? })
             }
             "store" => self.store(),
             "copy" => self.copy(),
@@ -68,21 +59,12 @@ impl Parser {
             "expect" => {
                 let (barrier, slot) = self.barrier()?;
                 self.lexer.keyword("bytes")?;
-                Ok(Stmt::Expect {
-                    barrier,
-                    slot,
-                    bytes: self.number()?,
-                    arrives: false,
-                })
+                Ok(Stmt::Expect { barrier, slot, bytes: self.number()?, arrives: false })
             }
             "wait" => {
                 let (barrier, slot) = self.barrier()?;
                 self.lexer.keyword("parity")?;
-                Ok(Stmt::Wait {
-                    barrier,
-                    slot,
-                    parity: self.index()?,
-                })
+                Ok(Stmt::Wait { barrier, slot, parity: self.index()? })
             }
             "for" => self.for_loop(),
             "if" => {
@@ -90,10 +72,7 @@ impl Parser {
                 while self.lexer.eat_name("and") {
                     conditions.push(self.condition()?);
                 }
-                Ok(Stmt::If {
-                    conditions,
-                    body: self.block()?,
-                })
+                Ok(Stmt::If { conditions, body: self.block()? })
             }
             _ => self.lexer.error(format!("`{word}` starts no statement")),
         }
@@ -105,21 +84,11 @@ impl Parser {
         if is_shared {
             let array = self.array_id()?;
             let (base, offset) = self.shared_place()?;
-            return Ok(Stmt::StoreShared {
-                array,
-                base,
-                offset,
-                values: self.stored()?,
-            });
+            return Ok(Stmt::StoreShared { array, base, offset, values: self.stored()? });
         }
         let buffer = self.buffer_id()?;
         let (cell, offset) = self.at()?;
-        Ok(Stmt::Store {
-            buffer,
-            cell,
-            offset,
-            values: self.stored()?,
-        })
+        Ok(Stmt::Store { buffer, cell, offset, values: self.stored()? })
     }
 
     fn stored(&mut self) -> Result<Vec<Operand>> {
@@ -149,22 +118,12 @@ impl Parser {
             self.lexer.take();
             let buffer = self.buffer_id()?;
             let (cell, offset) = self.at()?;
-            return self.single(regs).map(|reg| Stmt::Load {
-                reg,
-                buffer,
-                cell,
-                offset,
-            });
+            return self.single(regs).map(|reg| Stmt::Load { reg, buffer, cell, offset });
         }
         if *self.lexer.peek_second() == Token::Punct('[') {
             let array = self.array_id()?;
             let (base, offset) = self.shared_place()?;
-            return Ok(Stmt::LoadShared {
-                regs,
-                array,
-                base,
-                offset,
-            });
+            return Ok(Stmt::LoadShared { regs, array, base, offset });
         }
         let reg = self.single(regs)?;
         let (op, args) = self.operation()?;
@@ -174,9 +133,7 @@ impl Parser {
     fn single(&self, regs: Vec<Reg>) -> Result<Reg> {
         match regs[..] {
             [reg] => Ok(reg),
-            _ => self
-                .lexer
-                .error("only reads of shared arrays have several results"),
+            _ => self.lexer.error("only reads of shared arrays have several results"),
         }
     }
 
@@ -218,9 +175,7 @@ impl Parser {
             Token::Punct('*') => Op::Mul,
             Token::Punct('/') => Op::Div,
             other => {
-                return self
-                    .lexer
-                    .error(format!("expected an operation, found {other:?}"));
+                return self.lexer.error(format!("expected an operation, found {other:?}"));
             }
         };
         self.lexer.take();
@@ -240,8 +195,7 @@ impl Parser {
         if let Some(at) = self.kernel.uniforms.iter().position(|u| *u == name) {
             return Ok(Operand::Uniform(at as u32));
         }
-        self.register(&name, "register or uniform")
-            .map(Operand::Reg)
+        self.register(&name, "register or uniform").map(Operand::Reg)
     }
 
     fn literal(&mut self) -> Result<f64> {
@@ -306,26 +260,13 @@ impl Parser {
         }
         let from = self.place()?;
         if !boxed {
-            return Ok(Stmt::Copy {
-                array,
-                to,
-                buffer,
-                from,
-            });
+            return Ok(Stmt::Copy { array, to, buffer, from });
         }
         self.lexer.keyword("by")?;
         let extent = self.triple(['(', ')'])?;
         self.lexer.keyword("to")?;
         let (barrier, slot) = self.barrier()?;
-        Ok(Stmt::CopyBox {
-            array,
-            to,
-            buffers,
-            from,
-            extent,
-            barrier,
-            slot,
-        })
+        Ok(Stmt::CopyBox { array, to, buffers, from, extent, barrier, slot })
     }
 
     fn arrive(&mut self) -> Result<Stmt> {
@@ -345,12 +286,7 @@ impl Parser {
             return Ok(Stmt::Arrive { barrier, slot });
         }
         self.lexer.take();
-        Ok(Stmt::Expect {
-            barrier,
-            slot,
-            bytes: self.number()?,
-            arrives: true,
-        })
+        Ok(Stmt::Expect { barrier, slot, bytes: self.number()?, arrives: true })
     }
 
     fn for_loop(&mut self) -> Result<Stmt> {
@@ -361,13 +297,7 @@ impl Parser {
         self.lexer.expect('.')?;
         let to = self.index()?;
         let unroll = self.lexer.eat_name("unroll");
-        Ok(Stmt::For {
-            var,
-            from,
-            to,
-            unroll,
-            body: self.block()?,
-        })
+        Ok(Stmt::For { var, from, to, unroll, body: self.block()? })
     }
 
     fn condition(&mut self) -> Result<Condition> {
@@ -379,11 +309,7 @@ impl Parser {
             self.lexer.expect('=')?;
             Relation::GreaterEqual
         };
-        Ok(Condition {
-            left,
-            relation,
-            right: self.index()?,
-        })
+        Ok(Condition { left, relation, right: self.index()? })
     }
 
     fn index(&mut self) -> Result<Index> {

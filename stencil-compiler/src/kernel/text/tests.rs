@@ -52,26 +52,11 @@ fn sums_and_products_nest_as_built() {
     let mut kernel = parse(ALL).unwrap();
     let leaf = || Index::Thread(0);
     let two = |f: fn(Box<Index>, Box<Index>) -> Index, a, b| f(Box::new(a), Box::new(b));
-    let nested = two(
-        Index::Sub,
-        leaf(),
-        two(
-            Index::Sub,
-            leaf(),
-            two(Index::Add, leaf(), Index::Const(-7)),
-        ),
-    );
-    let value = Index::Rem(
-        Box::new(Index::Div(
-            Box::new(two(Index::Add, nested.clone(), nested)),
-            3,
-        )),
-        5,
-    );
-    kernel.body = vec![crate::kernel::Stmt::Int {
-        var: crate::kernel::IntVar(0),
-        value,
-    }];
+    let nested =
+        two(Index::Sub, leaf(), two(Index::Sub, leaf(), two(Index::Add, leaf(), Index::Const(-7))));
+    let value =
+        Index::Rem(Box::new(Index::Div(Box::new(two(Index::Add, nested.clone(), nested)), 3)), 5);
+    kernel.body = vec![crate::kernel::Stmt::Int { var: crate::kernel::IntVar(0), value }];
     assert_eq!(parse(&print(&kernel)).unwrap(), kernel);
 }
 
@@ -80,12 +65,7 @@ fn errors_have_lines() {
     for (from, to, line, message) in [
         ("b = -a", "b = -z", 14, "not a register"),
         ("b = -a", "b = a", 14, "expected an operation"),
-        (
-            "sync\n        for",
-            "sink\n        for",
-            30,
-            "starts no statement",
-        ),
+        ("sync\n        for", "sink\n        for", 30, "starts no statement"),
         ("threads [1,", "threads [9999999999,", 2, "too large"),
         ("buffer v write", "buffer v wrote", 3, "expected `read`"),
     ] {

@@ -31,11 +31,7 @@ pub(super) fn resolve<'a>(
         let diagnostic = Diagnostic::new(Code::BadFace, *span, message);
         scope.report(diagnostic.help("states at faces are made of `primitive { .. }`"));
     }
-    let mut found = AtFace {
-        fields: Vec::new(),
-        recomputed: Vec::new(),
-        span: *span,
-    };
+    let mut found = AtFace { fields: Vec::new(), recomputed: Vec::new(), span: *span };
     for (i, item) in items.iter().enumerate() {
         let same = |other: &&VariableItem| other.name.text == item.name.text;
         if let Some(first) = items[..i].iter().find(same) {
@@ -48,9 +44,7 @@ pub(super) fn resolve<'a>(
             None => found.fields.extend(shared(scope, system, item)),
             Some(_) => {
                 let primitives = primitives.as_ref().and_then(Option::as_ref);
-                found
-                    .recomputed
-                    .extend(recomputed(scope, system, primitives, item));
+                found.recomputed.extend(recomputed(scope, system, primitives, item));
             }
         }
     }
@@ -135,13 +129,7 @@ fn recomputed<'a>(
     };
     let value = value?;
     if value.rank != variable.rank {
-        scope.report(unequal(
-            "value",
-            name,
-            variable.rank,
-            value.rank,
-            value.span,
-        ));
+        scope.report(unequal("value", name, variable.rank, value.rank, value.span));
     }
     at_faces(scope, "a recomputed value", &value);
     let is_free = |field: usize| system.fields.get(field).is_some_and(|f| !f.conserved);
@@ -154,10 +142,7 @@ fn recomputed<'a>(
             diagnostic.help("write it with primitives, parameters and fields without flux"),
         );
     }
-    let variable = Term {
-        span,
-        ..variable.clone()
-    };
+    let variable = Term { span, ..variable.clone() };
     Some((variable, value))
 }
 
@@ -205,9 +190,7 @@ impl Model {
         let is_free = |field: usize| self.flux_of(field).is_none();
         for (i, (variable, value)) in at_face.recomputed.iter().enumerate() {
             let is_it = |other: &Term| other.kind == variable.kind;
-            let again = at_face.recomputed[..i]
-                .iter()
-                .any(|(other, _)| is_it(other));
+            let again = at_face.recomputed[..i].iter().any(|(other, _)| is_it(other));
             let own = at_face.fields.iter();
             let shares = own.map(|(field, _)| TermKind::Field(*field));
             let twice = again || shares.into_iter().any(|kind| kind == variable.kind);

@@ -63,10 +63,9 @@ impl Terms<'_, '_> {
                 "the value of a source is given from outside",
                 "write the derivative of the expression, or put the term into an equation",
             ),
-            Place::Formula => (
-                "a formula is evaluated point by point",
-                "write the derivative of the expression",
-            ),
+            Place::Formula => {
+                ("a formula is evaluated point by point", "write the derivative of the expression")
+            }
             Place::Constant => (
                 "the default or bound of a parameter is a constant",
                 "use numbers, `pi` and functions of them",
@@ -157,8 +156,7 @@ impl Terms<'_, '_> {
     ) -> Option<T> {
         let message = format!("`{name}` takes {expected} argument(s), found {found}");
         let diagnostic = Diagnostic::new(Code::ArgumentCount, span, message);
-        self.scope
-            .report(diagnostic.help(format!("write {}", ranks::usage(name, expected))));
+        self.scope.report(diagnostic.help(format!("write {}", ranks::usage(name, expected))));
         None
     }
 
@@ -180,11 +178,7 @@ impl Terms<'_, '_> {
             return Diagnostic::new(Code::WrongUse, name.span, message)
                 .help(format!("write `{text}[x](..)`"));
         }
-        let user = self
-            .scope
-            .functions
-            .iter()
-            .map(|f| f.item.name.text.as_str());
+        let user = self.scope.functions.iter().map(|f| f.item.name.text.as_str());
         let user: Vec<&str> = user.collect();
         let own = super::functions();
         let near = SYNONYMS
@@ -195,10 +189,7 @@ impl Terms<'_, '_> {
             .or_else(|| nearest(text, own.iter().chain(&user).copied()));
         let message = format!("no function `{text}`");
         let mut diagnostic = Diagnostic::new(Code::UnknownName, name.span, message)
-            .note(format!(
-                "functions: {}, d[x], d2[x] to d{HIGHEST}[x]",
-                own.join(", ")
-            ))
+            .note(format!("functions: {}, d[x], d2[x] to d{HIGHEST}[x]", own.join(", ")))
             .help_if(
                 foreign::function(text)
                     .or_else(|| near.map(|near| format!("did you mean `{near}`?"))),

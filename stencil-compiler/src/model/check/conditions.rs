@@ -79,12 +79,7 @@ impl Terms<'_, '_> {
             true => (right, left),
             false => (left, right),
         };
-        Some(Condition::Compare {
-            relation,
-            left,
-            right,
-            negated,
-        })
+        Some(Condition::Compare { relation, left, right, negated })
     }
 
     /// One side of a comparison: a scalar.
@@ -115,18 +110,12 @@ impl Condition {
     fn choose(self, then: Term, otherwise: Term, span: Span) -> Term {
         let rank = then.rank;
         let (relation, parts) = match self {
-            Condition::Compare {
-                relation,
-                left,
-                right,
-                negated: false,
-            } => (relation, [left, right, then, otherwise]),
-            Condition::Compare {
-                relation,
-                left,
-                right,
-                negated: true,
-            } => (relation, [left, right, otherwise, then]),
+            Condition::Compare { relation, left, right, negated: false } => {
+                (relation, [left, right, then, otherwise])
+            }
+            Condition::Compare { relation, left, right, negated: true } => {
+                (relation, [left, right, otherwise, then])
+            }
             Condition::Not(inner) => return inner.choose(otherwise, then, span),
             Condition::Both(_) | Condition::Either(_) => {
                 let zero = Term::integer(0, span);

@@ -17,9 +17,7 @@ pub(super) struct Conflict {
 impl Scheme {
     /// The reason why the settings do not go together, if they do not.
     pub(super) fn conflict(&self) -> Option<Conflict> {
-        let conflict = self
-            .conflict_of_waves()
-            .or_else(|| self.conflict_of_fluxes());
+        let conflict = self.conflict_of_waves().or_else(|| self.conflict_of_fluxes());
         conflict.or_else(|| self.conflict_of_average())
     }
 
@@ -50,10 +48,7 @@ impl Scheme {
                 "`{}` makes fluxes of states, and has no use for reconstructed ones",
                 self.riemann
             ),
-            help: format!(
-                "choose one of {}, or reconstruct `in conserved`",
-                serving.join(", ")
-            ),
+            help: format!("choose one of {}, or reconstruct `in conserved`", serving.join(", ")),
             of_variables: true,
         })
     }
@@ -64,10 +59,7 @@ impl Scheme {
         let has_waves = riemann::find(&self.riemann).is_some_and(|own| own.takes_apart);
         let tableau = (integrators::find(&self.time)?.tableau)();
         let missing = if !has_waves {
-            format!(
-                "a solver that takes jumps apart, and `{}` does not",
-                self.riemann
-            )
+            format!("a solver that takes jumps apart, and `{}` does not", self.riemann)
         } else if tableau.substeps.len() > 1 {
             format!("whole steps, and `{}` has several in one", self.time)
         } else if self.variables != Variables::Conserved {

@@ -135,11 +135,7 @@ pub(super) fn fluxes<'a>(scope: &mut Scope<'a>, system: &'a System) -> Option<Ve
         };
         rank_of_flux(scope, item, rank, &value);
         at_faces(scope, "a flux", &value);
-        all.push(Flux {
-            field,
-            value,
-            span: item.span,
-        });
+        all.push(Flux { field, value, span: item.span });
     }
     missing(scope, system);
     all.sort_by_key(|flux| flux.field);
@@ -159,11 +155,8 @@ fn rank_of_flux(scope: &mut Scope<'_>, item: &FluxItem, rank: Option<Rank>, valu
         }
         Some(flowing) if flowing != value.rank => {
             let what = format!("flux of the {} `{name}`", rank.name());
-            let message = format!(
-                "the {what} is a {}, and this is a {}",
-                flowing.name(),
-                value.rank.name()
-            );
+            let message =
+                format!("the {what} is a {}, and this is a {}", flowing.name(), value.rank.name());
             let diagnostic = Diagnostic::new(Code::RankMismatch, value.span, message);
             scope.report(diagnostic.help("its first index is the axis along which it flows"));
         }
@@ -232,13 +225,7 @@ pub(super) fn waves<'a>(scope: &mut Scope<'a>, system: &'a System) -> Option<Opt
         let message = "`waves` has `flow`, `sound` or both";
         scope.report(Diagnostic::new(Code::BadWaves, span, message));
     }
-    let waves = Waves {
-        flow,
-        sound,
-        density,
-        pressure,
-        span,
-    };
+    let waves = Waves { flow, sound, density, pressure, span };
     (scope.errors() == errors).then_some(Some(waves))
 }
 

@@ -89,10 +89,7 @@ impl Scope<'_> {
         self.expansion = before;
         let term = term?;
         if term.rank != Rank::Scalar {
-            let message = format!(
-                "a parameter is a number, and this is a {}",
-                term.rank.name()
-            );
+            let message = format!("a parameter is a number, and this is a {}", term.rank.name());
             self.report(Diagnostic::new(Code::RankMismatch, ast.span, message));
             return None;
         }

@@ -25,10 +25,8 @@ impl Extent {
     /// The limit that is exceeded, and the way out.
     pub(super) fn problem(self) -> Option<(String, &'static str)> {
         if self.chain > limits::CHAIN {
-            let message = format!(
-                "a chain of more than {} `let`s, each made of the last",
-                limits::CHAIN
-            );
+            let message =
+                format!("a chain of more than {} `let`s, each made of the last", limits::CHAIN);
             let help = "a loop of a function repeats in fewer: `for i in 0..8 { .. }`";
             return Some((message, help));
         }
@@ -44,19 +42,14 @@ impl Extent {
             _ => Extent::default(),
         };
         let parts = term.parts().into_iter().map(|part| Extent::of(part, lets));
-        let below = parts.fold(own, |a, b| Extent {
-            chain: a.chain.max(b.chain),
-            order: a.order.max(b.order),
-        });
+        let below = parts
+            .fold(own, |a, b| Extent { chain: a.chain.max(b.chain), order: a.order.max(b.order) });
         let times = match &term.kind {
             TermKind::Derivative { times, .. } => *times,
             TermKind::Call(function, _) => function.times(),
             _ => 0,
         };
-        Extent {
-            order: below.order.saturating_add(times),
-            ..below
-        }
+        Extent { order: below.order.saturating_add(times), ..below }
     }
 }
 

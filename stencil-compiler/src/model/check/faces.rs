@@ -18,11 +18,8 @@ const VARIABLES: &[(&str, Variables)] = &[
 ];
 
 /// The orders in which axes are swept.
-const SWEEPS: &[(&str, Sweep)] = &[
-    ("unsplit", Sweep::Unsplit),
-    ("dimensional", Sweep::Dimensional),
-    ("strang", Sweep::Strang),
-];
+const SWEEPS: &[(&str, Sweep)] =
+    &[("unsplit", Sweep::Unsplit), ("dimensional", Sweep::Dimensional), ("strang", Sweep::Strang)];
 
 /// The ways to combine fluxes and other terms.
 const SPLITTINGS: &[(&str, Splitting)] = &[
@@ -119,10 +116,7 @@ fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: 
     };
     scheme.average = Averaged::Faces;
     if solver.averages()
-        && let Some((_, value)) = setting
-            .arguments
-            .iter()
-            .find(|(key, _)| key.text == AVERAGE)
+        && let Some((_, value)) = setting.arguments.iter().find(|(key, _)| key.text == AVERAGE)
     {
         let found = AVERAGES.iter().find(|(name, _)| *name == value.text);
         let names: Vec<&str> = AVERAGES.iter().map(|(name, _)| *name).collect();
@@ -134,16 +128,10 @@ fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: 
     let (name, own) = (solver.name, solver.parameter);
     scheme.riemann_parameter = parameter(name, own, solver.averages(), setting, diagnostics);
     let given = |kind: &str| system.wave_speeds.iter().any(|part| part.kind.text == kind);
-    let missing: Vec<&str> = ["flow", "density", "pressure"]
-        .into_iter()
-        .filter(|kind| !given(kind))
-        .collect();
+    let missing: Vec<&str> =
+        ["flow", "density", "pressure"].into_iter().filter(|kind| !given(kind)).collect();
     if solver.needs == Needs::Contact && !missing.is_empty() {
-        let message = format!(
-            "`{}` needs `{}` in `waves`",
-            solver.name,
-            missing.join("`, `")
-        );
+        let message = format!("`{}` needs `{}` in `waves`", solver.name, missing.join("`, `"));
         let mut diagnostic = Diagnostic::new(Code::NeedsContact, choice.span, message);
         if let Some(waves) = system.waves {
             diagnostic = diagnostic.note_at(waves, "the waves are here");
@@ -255,15 +243,9 @@ fn limits_slopes(scheme: &Scheme, setting: &Setting, diagnostics: &mut Diagnosti
 /// Reports a limiter without its parameter, and a parameter without its limiter.
 fn has_its_theta(scheme: &Scheme, setting: &Setting, diagnostics: &mut Diagnostics) {
     let needs = limiters::find(&scheme.limiter).is_some_and(|limiter| limiter.has_theta);
-    let given = setting
-        .arguments
-        .iter()
-        .find(|(key, _)| key.text == "theta");
+    let given = setting.arguments.iter().find(|(key, _)| key.text == "theta");
     let (message, span) = match given {
-        None if needs => (
-            format!("`{}` needs `theta`", scheme.limiter),
-            setting.choice.span,
-        ),
+        None if needs => (format!("`{}` needs `theta`", scheme.limiter), setting.choice.span),
         Some((key, _)) if !needs => (format!("`{}` has no `theta`", scheme.limiter), key.span),
         _ => return,
     };
@@ -280,10 +262,7 @@ fn theta(value: &Name, diagnostics: &mut Diagnostics) -> Option<Rational> {
     let found = number::parse(&value.text).ok();
     let found = found.filter(|theta| limiters::THETA.contains(theta));
     if found.is_none() {
-        let message = format!(
-            "`theta` is a number from 1 to 2, and this is `{}`",
-            value.text
-        );
+        let message = format!("`theta` is a number from 1 to 2, and this is `{}`", value.text);
         diagnostics.push(Diagnostic::new(Code::UnknownChoice, value.span, message));
     }
     found
@@ -401,16 +380,10 @@ impl Scheme {
     pub fn riemann_text(&self) -> String {
         let number = riemann::find(&self.riemann).and_then(|solver| solver.parameter);
         let number = number.and_then(|own| own.text(self.riemann_parameter.as_ref()));
-        let average = AVERAGES
-            .iter()
-            .find(|(_, average)| *average == self.average);
+        let average = AVERAGES.iter().find(|(_, average)| *average == self.average);
         let average = average.filter(|_| self.average != Averaged::default());
         let average = average.map(|(name, _)| format!("{AVERAGE} = {name}"));
-        format!(
-            "{}{}",
-            self.riemann,
-            within(number.into_iter().chain(average))
-        )
+        format!("{}{}", self.riemann, within(number.into_iter().chain(average)))
     }
 
     /// The limiter with its parameter as it is written, if the reconstruction takes one.

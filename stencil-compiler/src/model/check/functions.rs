@@ -89,13 +89,7 @@ impl<'a> Scope<'a> {
         let value = body.local_value(&function.value)?;
         if value.rank != function.rank {
             let name = &item.name.text;
-            self.report(unequal(
-                "value",
-                name,
-                function.rank,
-                value.rank,
-                value.span,
-            ));
+            self.report(unequal("value", name, function.rank, value.rank, value.span));
             return None;
         }
         self.shared(&prefix, value)
@@ -139,9 +133,7 @@ impl Terms<'_, '_> {
             }
         }
         let errors = self.scope.errors();
-        let value = fits
-            .then(|| self.scope.expand(known.item, function, arguments))
-            .flatten();
+        let value = fits.then(|| self.scope.expand(known.item, function, arguments)).flatten();
         if fits {
             let note = format!("in this call of `{}`", name.text);
             self.scope.annotate(errors, span, &note);
@@ -160,23 +152,12 @@ impl Terms<'_, '_> {
     pub(super) fn run(&mut self, statements: &[Statement]) -> Option<()> {
         for statement in statements {
             match statement {
-                Statement::Let {
-                    name,
-                    mutable,
-                    value,
-                } => {
+                Statement::Let { name, mutable, value } => {
                     let value = self.local_value(value)?;
                     self.declare(name, value, *mutable)?;
                 }
                 Statement::Assign { name, value } => self.assign(name, value)?,
-                Statement::For {
-                    index,
-                    from,
-                    to,
-                    span,
-                    until,
-                    body,
-                } => {
+                Statement::For { index, from, to, span, until, body } => {
                     let test = until.as_ref();
                     self.repeat(index, *from..*to, *span, test, body)?;
                 }
@@ -193,8 +174,7 @@ impl Terms<'_, '_> {
         }
         let message = format!("expands to more than {} nested operations", limits::DEPTH);
         let diagnostic = Diagnostic::new(Code::TooDeep, ast.span, message);
-        self.scope
-            .report(diagnostic.help("name parts of the expression with `let`"));
+        self.scope.report(diagnostic.help("name parts of the expression with `let`"));
         None
     }
 
@@ -211,8 +191,7 @@ impl Terms<'_, '_> {
         mutable: bool,
     ) -> Option<()> {
         if let Some(problem) = names::local_problem(&name.text) {
-            self.scope
-                .report(Diagnostic::new(Code::BadName, name.span, problem));
+            self.scope.report(Diagnostic::new(Code::BadName, name.span, problem));
             return None;
         }
         if let Some(first) = self.locals.known.get(&name.text) {
@@ -224,11 +203,7 @@ impl Terms<'_, '_> {
             return None;
         }
         let value = self.named_within(&name.text, value, within)?;
-        let local = Local {
-            value,
-            mutable,
-            declared: name.span,
-        };
+        let local = Local { value, mutable, declared: name.span };
         self.locals.known.insert(name.text.clone(), local);
         Some(())
     }
@@ -270,13 +245,8 @@ impl Terms<'_, '_> {
             return None;
         }
         if local.value.rank != value.rank {
-            let diagnostic = unequal(
-                "new value",
-                &name.text,
-                local.value.rank,
-                value.rank,
-                value.span,
-            );
+            let diagnostic =
+                unequal("new value", &name.text, local.value.rank, value.rank, value.span);
             self.scope.report(diagnostic);
             return None;
         }

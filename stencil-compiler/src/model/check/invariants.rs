@@ -37,9 +37,7 @@ impl Model {
     /// # Errors
     /// The first error, in words for the maker of the model.
     pub fn check(&self) -> Checked {
-        ensure((1..=3).contains(&self.dimension), || {
-            format!("{} dimensions", self.dimension)
-        })?;
+        ensure((1..=3).contains(&self.dimension), || format!("{} dimensions", self.dimension))?;
         ensure([self.dimension, 3].contains(&self.components), || {
             format!("{} components of vectors", self.components)
         })?;
@@ -48,8 +46,7 @@ impl Model {
         self.check_sources()?;
         for (i, item) in self.lets.iter().enumerate() {
             let place = |problem| format!("in `let {}`: {problem}", item.name);
-            self.check_whole(&item.value, Sees::Lets(i))
-                .map_err(place)?;
+            self.check_whole(&item.value, Sees::Lets(i)).map_err(place)?;
             let within = item.within.as_ref();
             let named = |function: &str| names::function_problem(function).is_none();
             let fits = within.is_none_or(|within| within.most > 0 && named(&within.function));
@@ -84,9 +81,7 @@ impl Model {
             }
             ensure(seen.insert(name), || format!("`{name}` is declared twice"))?;
             let word = WORDS.contains(&name.as_str()) && !self.solvers.is_empty();
-            ensure(!word, || {
-                format!("`{name}` has a meaning in Riemann solvers")
-            })?;
+            ensure(!word, || format!("`{name}` has a meaning in Riemann solvers"))?;
             if let Some(unit) = unit {
                 ensure(normal_unit(unit).as_ref() == Some(unit), || {
                     format!("the unit `{unit}` of `{name}` is not as the parser writes it")
@@ -94,10 +89,9 @@ impl Model {
             }
         }
         let doc = self.doc.iter().flat_map(|line| line.chars());
-        ensure(
-            doc.into_iter().all(|c| c == '\t' || !c.is_control()),
-            || "a doc line contains a control character".to_string(),
-        )?;
+        ensure(doc.into_iter().all(|c| c == '\t' || !c.is_control()), || {
+            "a doc line contains a control character".to_string()
+        })?;
         match names::problem(&self.name) {
             Some(problem) => Err(problem),
             None => Ok(()),
@@ -117,9 +111,7 @@ impl Model {
                 })?;
                 let mut bounds = param.bounds.iter();
                 let holds = bounds.all(|(c, bound)| c.holds(&default, &to_f64(bound)));
-                ensure(holds, || {
-                    format!("the default of `{}` breaks its bounds", param.name)
-                })?;
+                ensure(holds, || format!("the default of `{}` breaks its bounds", param.name))?;
             }
         }
         Ok(())
@@ -154,9 +146,7 @@ impl Model {
             })?;
             let empty = field.symmetry == Symmetry::Antisymmetric && self.components == 1;
             ensure(!empty, || format!("`{name}` has no component"))?;
-            ensure(equation.field == i, || {
-                format!("equation {i} is not that of `{name}`")
-            })?;
+            ensure(equation.field == i, || format!("equation {i} is not that of `{name}`"))?;
             self.check_whole(&equation.rhs, Sees::Lets(self.lets.len()))
                 .map_err(|problem| format!("in `ddt({name})`: {problem}"))?;
             ensure(equation.rhs.rank == field.rank, || {
@@ -245,9 +235,7 @@ impl Model {
         for speed in &self.speeds {
             let power = speed.power;
             let fits = (1..=4).contains(&power) && powers.insert(power);
-            ensure(fits, || {
-                format!("a speed of power {power}, or a second one")
-            })?;
+            ensure(fits, || format!("a speed of power {power}, or a second one"))?;
         }
         Ok(())
     }
@@ -261,12 +249,8 @@ impl Model {
             let name = &scheme.name;
             ensure(seen.insert(name), || format!("a second scheme `{name}`"))?;
             let (order, time) = (scheme.order, &scheme.time);
-            ensure(ORDERS.contains(&order), || {
-                format!("no order {order}, there are {ORDERS:?}")
-            })?;
-            ensure(integrators::find(time).is_some(), || {
-                format!("no time integrator `{time}`")
-            })?;
+            ensure(ORDERS.contains(&order), || format!("no order {order}, there are {ORDERS:?}"))?;
+            ensure(integrators::find(time).is_some(), || format!("no time integrator `{time}`"))?;
             self.check_faces(scheme)?;
         }
         Ok(())
@@ -280,13 +264,10 @@ impl Model {
             return Err("an unknown solver, reconstruction or limiter".to_string());
         };
         let printed = |theta: &Rational| number::print(theta).is_some();
-        let theta = scheme
-            .theta
-            .filter(|theta| limiters::THETA.contains(theta) && printed(theta));
-        ensure(
-            theta == scheme.theta && theta.is_some() == limiter.has_theta,
-            || format!("a wrong parameter of the limiter `{}`", limiter.name),
-        )?;
+        let theta = scheme.theta.filter(|theta| limiters::THETA.contains(theta) && printed(theta));
+        ensure(theta == scheme.theta && theta.is_some() == limiter.has_theta, || {
+            format!("a wrong parameter of the limiter `{}`", limiter.name)
+        })?;
         if let Some(problem) = scheme.conflict() {
             return Err(problem.message);
         }
@@ -297,10 +278,9 @@ impl Model {
             && scheme.sweep == normal.sweep
             && scheme.source == normal.source
             && scheme.repair == normal.repair;
-        ensure(
-            !self.fluxes.is_empty() || (chosen == unused && plain),
-            || "a Riemann solver without fluxes".to_string(),
-        )?;
+        ensure(!self.fluxes.is_empty() || (chosen == unused && plain), || {
+            "a Riemann solver without fluxes".to_string()
+        })?;
         ensure(made.limited || scheme.limiter == normal.limiter, || {
             format!("a limiter for `{}`", made.name)
         })?;
@@ -308,13 +288,9 @@ impl Model {
             let fits = |parameter: &riemann::Parameter| parameter.fits(&value);
             solver.parameter.is_some_and(fits) && printed(&value)
         });
-        ensure(fits, || {
-            format!("a wrong parameter of the solver `{}`", solver.name)
-        })?;
+        ensure(fits, || format!("a wrong parameter of the solver `{}`", solver.name))?;
         let others = scheme.variables != Variables::Primitive;
-        ensure(others || self.primitives.is_some(), || {
-            "a scheme asks for primitives".to_string()
-        })?;
+        ensure(others || self.primitives.is_some(), || "a scheme asks for primitives".to_string())?;
         let contact = self.waves.as_ref().is_some_and(Waves::has_contact);
         let knows = contact || solver.needs != Needs::Contact;
         ensure(self.fluxes.is_empty() || knows, || {
@@ -324,9 +300,7 @@ impl Model {
 
     /// Checks an expression that is part of no other one.
     pub(super) fn check_whole(&self, term: &Term, sees: Sees) -> Checked {
-        ensure(shallow(term, limits::DEPTH), || {
-            "nested too deeply".to_string()
-        })?;
+        ensure(shallow(term, limits::DEPTH), || "nested too deeply".to_string())?;
         self.check_term(term, sees)
     }
 
@@ -366,8 +340,7 @@ impl Model {
             TermKind::Let(i) => {
                 let seen = matches!(sees, Sees::Lets(lets) | Sees::Sides(_, lets) if *i < lets);
                 let item = self.lets.get(*i).filter(|_| seen);
-                item.map(|l| l.value.rank)
-                    .ok_or(format!("no `let` {i} before this"))
+                item.map(|l| l.value.rank).ok_or(format!("no `let` {i} before this"))
             }
             TermKind::Source(i) => {
                 let source = self.sources.get(*i);
@@ -487,9 +460,7 @@ fn shallow(term: &Term, levels: u32) -> bool {
 
 /// Checks that a literal can be written: not negative, and a finite decimal.
 fn check_number(value: &Rational) -> Checked {
-    ensure(number::print(value).is_some(), || {
-        format!("{value} is no literal: use `Neg` and `Div`")
-    })
+    ensure(number::print(value).is_some(), || format!("{value} is no literal: use `Neg` and `Div`"))
 }
 
 pub(super) fn ensure(holds: bool, problem: impl FnOnce() -> String) -> Checked {

@@ -127,10 +127,8 @@ impl Terms<'_, '_> {
         most: u64,
     ) -> Option<()> {
         let components = self.scope.components;
-        let within = Iterations {
-            function: self.locals.function.clone(),
-            most: u32::try_from(most).ok()?,
-        };
+        let within =
+            Iterations { function: self.locals.function.clone(), most: u32::try_from(most).ok()? };
         for (name, value) in self.changed(start, assigned) {
             let held = self.scope.repeated(held, value.span)?;
             let lost = Term::no_number(value.rank, components, value.span);

@@ -46,9 +46,7 @@ pub(super) use scheme::SETTINGS;
 pub fn functions() -> Vec<&'static str> {
     let written_out = calls::WRITTEN_OUT.iter().copied();
     let all = crate::catalogue::Function::all();
-    all.map(|function| function.name())
-        .chain(written_out)
-        .collect()
+    all.map(|function| function.name()).chain(written_out).collect()
 }
 
 /// The convergence orders of the central differences.

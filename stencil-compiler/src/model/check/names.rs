@@ -46,9 +46,7 @@ pub(in crate::model) fn problem(name: &str) -> Option<String> {
         return Some(problem);
     }
     if is_in(C) {
-        return Some(format!(
-            "`{name}` has a meaning in C, C++ or a device language"
-        ));
+        return Some(format!("`{name}` has a meaning in C, C++ or a device language"));
     }
     if is_in(RUST) {
         return Some(format!("`{name}` has a meaning in Rust"));

@@ -16,12 +16,8 @@ const REDUCTIONS: &[(&str, Reduction)] = &[
 ];
 
 /// The kinds of speeds, with the power of a length in their units.
-const SPEEDS: &[(&str, u32)] = &[
-    ("advective", 1),
-    ("diffusive", 2),
-    ("dispersive", 3),
-    ("hyperdiffusive", 4),
-];
+const SPEEDS: &[(&str, u32)] =
+    &[("advective", 1), ("diffusive", 2), ("dispersive", 3), ("hyperdiffusive", 4)];
 
 impl Reduction {
     /// Its name in the language.
@@ -60,14 +56,12 @@ pub(super) fn observables<'a>(
         }
         let value = item.value.as_ref();
         let value = value.and_then(|ast| scalar(scope, ast, item.at, "an observable"));
-        let found = reduction
-            .zip(value)
-            .map(|((_, reduction), value)| Observable {
-                name: item.name.text.clone(),
-                reduction: *reduction,
-                value,
-                span: item.name.span,
-            });
+        let found = reduction.zip(value).map(|((_, reduction), value)| Observable {
+            name: item.name.text.clone(),
+            reduction: *reduction,
+            value,
+            span: item.name.span,
+        });
         all = pushed(all, found);
     }
     all
@@ -87,11 +81,8 @@ pub(super) fn speeds<'a>(scope: &mut Scope<'a>, system: &'a System) -> Option<Ve
             scope.report(diagnostic);
         }
         let value = speed(scope, item, power);
-        let found = power.zip(value).map(|(power, value)| Speed {
-            power,
-            value,
-            span: item.kind.span,
-        });
+        let found =
+            power.zip(value).map(|(power, value)| Speed { power, value, span: item.kind.span });
         all = pushed(all, found);
     }
     all

@@ -27,12 +27,7 @@ pub(super) fn resolve<'a>(scope: &mut Scope<'a>, system: &'a System) -> Option<O
     let Some(VariablesBlock { span, items }) = &system.primitive else {
         return Some(None);
     };
-    let block = Block {
-        word: "primitive",
-        one: "primitive",
-        items,
-        span: *span,
-    };
+    let block = Block { word: "primitive", one: "primitive", items, span: *span };
     variables(scope, system, block).map(Some)
 }
 
@@ -41,12 +36,7 @@ pub(super) fn average<'a>(scope: &mut Scope<'a>, system: &'a System) -> Option<O
     let Some(VariablesBlock { span, items }) = &system.average else {
         return Some(None);
     };
-    let block = Block {
-        word: "average",
-        one: "averaged variable",
-        items,
-        span: *span,
-    };
+    let block = Block { word: "average", one: "averaged variable", items, span: *span };
     let of = variables(scope, system, block);
     let errors = scope.errors();
     let averaged = items.iter().filter(|item| item.value.is_none());
@@ -60,13 +50,7 @@ fn weight<'a>(scope: &mut Scope<'a>, item: &'a VariableItem) -> Option<Term> {
     let weight = scope.term(item.weight.as_ref()?, item.at, Place::System)?;
     if weight.rank != Rank::Scalar {
         let what = format!("weight of `{}`", item.name.text);
-        scope.report(unequal(
-            &what,
-            "the mean",
-            Rank::Scalar,
-            weight.rank,
-            weight.span,
-        ));
+        scope.report(unequal(&what, "the mean", Rank::Scalar, weight.rank, weight.span));
     }
     at_faces(scope, "a weight", &weight);
     Some(weight)
@@ -88,10 +72,8 @@ fn variables<'a>(
     repeated(scope, block);
     let (follow, name): (Vec<_>, Vec<_>) =
         block.items.iter().partition(|item| item.value.is_some());
-    let variables: Vec<Term> = name
-        .into_iter()
-        .filter_map(|item| variable(scope, block, item))
-        .collect();
+    let variables: Vec<Term> =
+        name.into_iter().filter_map(|item| variable(scope, block, item)).collect();
     // The right variable is unknown in place of a wrong one.
     let complete = scope.errors() == errors;
     let mut conserved: Vec<FromPrimitives> = Vec::new();
@@ -108,11 +90,7 @@ fn variables<'a>(
         without_way_back(scope, system, block, &variables, &conserved);
     }
     conserved.sort_by_key(|followed| followed.field);
-    let found = Primitives {
-        variables,
-        conserved,
-        span,
-    };
+    let found = Primitives { variables, conserved, span };
     (scope.errors() == errors).then_some(found)
 }
 
@@ -188,11 +166,7 @@ fn followed<'a>(
         scope.report(unequal("value", name, rank, value.rank, value.span));
     }
     at_faces(scope, "what follows from variables", &value);
-    Some(FromPrimitives {
-        field,
-        value,
-        span: item.span,
-    })
+    Some(FromPrimitives { field, value, span: item.span })
 }
 
 /// Does a field have one value at faces, so that it may follow from primitives?
@@ -224,10 +198,10 @@ fn only_variables(
     let name = system.fields.get(field).map_or("", |f| &f.name.text);
     let message = format!("this is made of `{name}`, which is no {}", block.one);
     let diagnostic = Diagnostic::new(Code::BadPrimitive, span, message);
-    scope.report(diagnostic.help(format!(
-        "a conserved field follows from {}s, parameters and `t`",
-        block.one
-    )));
+    scope.report(
+        diagnostic
+            .help(format!("a conserved field follows from {}s, parameters and `t`", block.one)),
+    );
 }
 
 /// A field that a term is made of other than by the variables, and its place; fields that are free may be.

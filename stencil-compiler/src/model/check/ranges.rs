@@ -102,10 +102,5 @@ fn range(scope: &mut Scope<'_>, system: &System, item: &RangeItem) -> Option<Ran
         scope.report(diagnostic.help("give the range to a scalar, such as `let size = norm(u);`"));
         return None;
     }
-    Some(Range {
-        of,
-        comparison: *comparison,
-        bound: scope.constant(bound)?,
-        span: *span,
-    })
+    Some(Range { of, comparison: *comparison, bound: scope.constant(bound)?, span: *span })
 }

@@ -96,11 +96,7 @@ pub(super) fn stack(entries: &[Rank], dimension: usize, components: usize) -> Ra
                 format!("a stack has one entry for each component of its vectors: {components}"),
             ),
         };
-        return Err(Mismatch {
-            code: Code::WrongDimension,
-            message,
-            help: Some(help),
-        });
+        return Err(Mismatch { code: Code::WrongDimension, message, help: Some(help) });
     }
     match entries.split_first() {
         Some((first, rest)) if rest.iter().all(|r| r == first) && *first != Rank::Tensor => {

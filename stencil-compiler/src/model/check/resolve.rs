@@ -27,11 +27,8 @@ pub(in crate::model) fn model(
     let schemes = scheme::resolve(system, request.schemes, diagnostics);
     let (dimension, generic) = dimension(system, request.dimension, diagnostics)?;
     let components = widths::components(system, dimension, diagnostics);
-    let fields: Option<Vec<Field>> = system
-        .fields
-        .iter()
-        .map(|item| field(item, components, diagnostics))
-        .collect();
+    let fields: Option<Vec<Field>> =
+        system.fields.iter().map(|item| field(item, components, diagnostics)).collect();
     let mut scope = Scope::new(system, dimension, components, diagnostics);
     let params = system.params.iter().map(|p| scope.param(p)).collect();
     functions::define_all(&mut scope);
@@ -51,10 +48,8 @@ pub(in crate::model) fn model(
     let observables = observables::observables(&mut scope, system);
     let speeds = observables::speeds(&mut scope, system);
     let law = fluxes.as_ref().zip(primitives.as_ref());
-    let law = law.map(|(fluxes, primitives)| riemann::Law {
-        fluxes,
-        primitives: primitives.as_ref(),
-    });
+    let law =
+        law.map(|(fluxes, primitives)| riemann::Law { fluxes, primitives: primitives.as_ref() });
     let solvers = riemann::solvers(&mut scope, system, law);
     lets?;
     let lets = std::mem::take(&mut scope.expansion.lets);
@@ -116,10 +111,9 @@ fn dimension(
             format!("`{name}` is declared in {number}d, not in {asked}d"),
             "a system `in nd` is for any number of dimensions",
         ),
-        (None, Some(asked)) => (
-            format!("`{name}` is asked for in {asked}d"),
-            "there are 1, 2 and 3 dimensions",
-        ),
+        (None, Some(asked)) => {
+            (format!("`{name}` is asked for in {asked}d"), "there are 1, 2 and 3 dimensions")
+        }
         (None, None) => (
             format!("`{name}` is declared in any number of dimensions, and none is chosen"),
             "choose 1, 2 or 3 where the system is used, as by `--dimension 2`, or write `in 3d` here",
@@ -210,12 +204,7 @@ impl<'a> Scope<'a> {
             call.within = item.within.clone().or(call.within.take());
             return at;
         }
-        lets.push(Let {
-            name,
-            value,
-            within: item.within.clone(),
-            span,
-        });
+        lets.push(Let { name, value, within: item.within.clone(), span });
         lets.len() - 1
     }
 
@@ -275,11 +264,7 @@ impl<'a> Scope<'a> {
                 let name = &item.field.text;
                 self.report(unequal("right-hand side", name, rank, rhs.rank, rhs.span));
             }
-            let equation = rhs.map(|rhs| Equation {
-                field,
-                rhs,
-                span: item.span,
-            });
+            let equation = rhs.map(|rhs| Equation { field, rhs, span: item.span });
             found.insert(field, (item.field.span, equation));
         }
         self.only_flowing(system, &mut found);
@@ -349,11 +334,7 @@ impl<'a> Scope<'a> {
 
 /// The error where something is of another rank than its name.
 pub(super) fn unequal(what: &str, name: &str, left: Rank, right: Rank, span: Span) -> Diagnostic {
-    let message = format!(
-        "the {what} is a {}, and `{name}` is a {}",
-        right.name(),
-        left.name()
-    );
+    let message = format!("the {what} is a {}, and `{name}` is a {}", right.name(), left.name());
     let help = ranks::way(right, left);
     let help = (!help.is_empty()).then(|| help.to_string());
     Diagnostic::new(Code::RankMismatch, span, message).help_if(help)

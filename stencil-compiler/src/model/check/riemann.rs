@@ -93,13 +93,8 @@ fn solver<'a>(
     }
     let lets = scope.split_lets(own);
     let gives = item.values.first().map_or(Gives::State, |line| line.gives);
-    let solver = RiemannSolver {
-        name: item.name.text.clone(),
-        lets,
-        gives,
-        values,
-        span: item.name.span,
-    };
+    let solver =
+        RiemannSolver { name: item.name.text.clone(), lets, gives, values, span: item.name.span };
     if !whole || solver.values.len() < item.values.len() {
         return None;
     }
@@ -179,11 +174,7 @@ fn repeated(item: &SolverItem, gives: Gives) -> Option<(Span, String, &'static s
         }
         let mut earlier = item.values[..i].iter();
         if earlier.any(|other| other.name.text == *name) {
-            return Some((
-                line.span,
-                format!("`{name}` is given twice"),
-                "give it once",
-            ));
+            return Some((line.span, format!("`{name}` is given twice"), "give it once"));
         }
     }
     None
@@ -334,19 +325,13 @@ impl Terms<'_, '_> {
     /// `flux(below.m)`: the flux of a conserved field along the normal in the state on a side, written out.
     pub(super) fn flux_of_side(&mut self, arguments: &[Ast], span: Span) -> Typed {
         let of = match arguments {
-            [
-                Ast {
-                    kind: AstKind::Component(of, name),
-                    ..
-                },
-            ] => self.side(of).zip(Some(name)),
+            [Ast { kind: AstKind::Component(of, name), .. }] => self.side(of).zip(Some(name)),
             _ => None,
         };
         let Some((side, name)) = of else {
             let message = "`flux(..)` is of a conserved field on a side of the face";
             let diagnostic = Diagnostic::new(Code::WrongUse, span, message);
-            self.scope
-                .report(diagnostic.help("write `flux(below.m)` or `flux(above.m)`"));
+            self.scope.report(diagnostic.help("write `flux(below.m)` or `flux(above.m)`"));
             return None;
         };
         let flux = match self.scope.names.get(name.text.as_str()) {
@@ -364,8 +349,7 @@ impl Terms<'_, '_> {
         let Some(flux) = flux else {
             let message = format!("`{}` has no flux", name.text);
             let diagnostic = Diagnostic::new(Code::NoFlux, name.span, message);
-            self.scope
-                .report(diagnostic.help("only what is conserved flows"));
+            self.scope.report(diagnostic.help("only what is conserved flows"));
             return None;
         };
         let rank = match flux.value.rank {
@@ -385,8 +369,7 @@ impl Terms<'_, '_> {
         let text = &name.text;
         let message = format!("`{text}` is a side of a face");
         let diagnostic = Diagnostic::new(Code::WrongUse, name.span, message);
-        self.scope
-            .report(diagnostic.help(format!("write `{text}.p` for `p` on that side")));
+        self.scope.report(diagnostic.help(format!("write `{text}.p` for `p` on that side")));
         None
     }
 
@@ -408,10 +391,9 @@ impl Terms<'_, '_> {
 fn seen_on(side: Side, of: &Term, lets: &[Let]) -> Term {
     match of.kind {
         TermKind::Let(_) if of.is_uniform(lets) => of.clone(),
-        TermKind::Field(_) | TermKind::Let(_) => Term {
-            kind: TermKind::Side(side, Box::new(of.clone())),
-            ..of.clone()
-        },
+        TermKind::Field(_) | TermKind::Let(_) => {
+            Term { kind: TermKind::Side(side, Box::new(of.clone())), ..of.clone() }
+        }
         _ => of.with_parts(&mut |part| seen_on(side, part, lets)),
     }
 }
@@ -432,12 +414,8 @@ impl Model {
         for solver in &self.solvers {
             let name = &solver.name;
             let free = names::shape_problem(name).is_none() && riemann::find(name).is_none();
-            ensure(free && names.insert(name), || {
-                format!("a second solver `{name}`")
-            })?;
-            ensure(!self.fluxes.is_empty(), || {
-                format!("`{name}` without fluxes")
-            })?;
+            ensure(free && names.insert(name), || format!("a second solver `{name}`"))?;
+            ensure(!self.fluxes.is_empty(), || format!("`{name}` without fluxes"))?;
             let (all, own) = (self.with_lets_of(solver), self.lets.len());
             for (at, named) in all.lets.iter().enumerate().skip(own) {
                 all.check_whole(&named.value, Sees::Sides(own, at))

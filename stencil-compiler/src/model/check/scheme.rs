@@ -12,17 +12,8 @@ use crate::model::{
 };
 
 /// The settings that there are.
-pub(in crate::model) const SETTINGS: &[&str] = &[
-    "space",
-    "mixed",
-    "arith",
-    "time",
-    "riemann",
-    "reconstruct",
-    "sweep",
-    "source",
-    "repair",
-];
+pub(in crate::model) const SETTINGS: &[&str] =
+    &["space", "mixed", "arith", "time", "riemann", "reconstruct", "sweep", "source", "repair"];
 
 /// The limiter if none is chosen, or none is needed.
 pub(super) const LIMITER: &str = limiters::MC.name;
@@ -130,11 +121,7 @@ impl Model {
         let scheme = self.schemes().find(|scheme| scheme.name == name)?.clone();
         let others = self.schemes().filter(|scheme| scheme.name != name);
         let others = others.cloned().collect();
-        Some(Model {
-            scheme,
-            others,
-            ..self.clone()
-        })
+        Some(Model { scheme, others, ..self.clone() })
     }
 }
 
@@ -218,10 +205,7 @@ pub(super) fn choose_solvers(system: &System, model: &mut Model, diagnostics: &m
             continue;
         }
         scheme.riemann = solver.to_string();
-        let item = system
-            .schemes
-            .iter()
-            .find(|item| item.name.text == scheme.name);
+        let item = system.schemes.iter().find(|item| item.name.text == scheme.name);
         if let Some(item) = item {
             faces::together(scheme, &item.settings, diagnostics);
         }
@@ -232,20 +216,13 @@ pub(super) fn choose_solvers(system: &System, model: &mut Model, diagnostics: &m
 fn one(system: &System, item: &SchemeItem, diagnostics: &mut Diagnostics) -> Option<Scheme> {
     let before = diagnostics.len();
     heading(system, item, diagnostics);
-    let mut scheme = Scheme {
-        name: item.name.text.clone(),
-        ..start(system)
-    };
+    let mut scheme = Scheme { name: item.name.text.clone(), ..start(system) };
     let mut seen: Vec<&str> = Vec::new();
     for setting in &item.settings {
         let key = setting.key.text.as_str();
         if seen.contains(&key) {
             let message = format!("`{key}` is set twice");
-            diagnostics.push(Diagnostic::new(
-                Code::BadSchemeKey,
-                setting.key.span,
-                message,
-            ));
+            diagnostics.push(Diagnostic::new(Code::BadSchemeKey, setting.key.span, message));
         }
         seen.push(key);
         if let Some(variables) = setting.variables.as_ref().filter(|_| key != "reconstruct") {
@@ -278,10 +255,8 @@ fn heading(system: &System, item: &SchemeItem, diagnostics: &mut Diagnostics) {
     }
     if item.system.text != system.name.text {
         let name = &system.name.text;
-        let message = format!(
-            "the scheme is for `{}`, and the system is `{name}`",
-            item.system.text
-        );
+        let message =
+            format!("the scheme is for `{}`, and the system is `{name}`", item.system.text);
         let diagnostic = Diagnostic::new(Code::SchemeForOther, item.system.span, message)
             .note_at(system.name.span, "the system is here")
             .help(format!("write `for {name}`"));
@@ -339,10 +314,7 @@ fn integrator(setting: &Setting, diagnostics: &mut Diagnostics) -> Option<String
         diagnostics.push(diagnostic.help(format!("write `storage = {known}`")));
     };
     if key.text != "storage" {
-        refused(
-            key,
-            format!("`{}` has no setting `{}`", choice.text, key.text),
-        );
+        refused(key, format!("`{}` has no setting `{}`", choice.text, key.text));
     }
     for (key, _) in others {
         let message = format!("`{}` has no second setting `{}`", choice.text, key.text);
@@ -375,20 +347,11 @@ pub(super) fn chosen<T: Copy>(
 /// `central<order = 6>`
 fn space(setting: &Setting, diagnostics: &mut Diagnostics) -> Option<u32> {
     if setting.choice.text != "central" {
-        unknown(
-            &setting.choice,
-            "space discretization",
-            &["central"],
-            diagnostics,
-        );
+        unknown(&setting.choice, "space discretization", &["central"], diagnostics);
         return None;
     }
     let Some((key, number)) = setting.arguments.first() else {
-        bad_order(
-            "`central` needs its order",
-            setting.choice.span,
-            diagnostics,
-        );
+        bad_order("`central` needs its order", setting.choice.span, diagnostics);
         return None;
     };
     if key.text != "order" {
@@ -411,10 +374,7 @@ fn space(setting: &Setting, diagnostics: &mut Diagnostics) -> Option<u32> {
 
 fn bad_order(message: &str, span: Span, diagnostics: &mut Diagnostics) {
     let orders: Vec<String> = ORDERS.iter().map(u32::to_string).collect();
-    let help = format!(
-        "write `central<order = 6>`; the orders are {}",
-        orders.join(", ")
-    );
+    let help = format!("write `central<order = 6>`; the orders are {}", orders.join(", "));
     diagnostics.push(Diagnostic::new(Code::BadOrder, span, message).help(help));
 }
 

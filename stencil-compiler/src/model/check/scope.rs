@@ -134,9 +134,7 @@ impl<'a> Scope<'a> {
         let mut scope = Scope::empty(None, 3, diagnostics);
         scope.expansion.inline = true;
         for (i, name) in names.iter().enumerate() {
-            scope
-                .names
-                .insert(name, (Meaning::Param(i), Span::default()));
+            scope.names.insert(name, (Meaning::Param(i), Span::default()));
         }
         scope
     }
@@ -263,9 +261,8 @@ impl<'a> Scope<'a> {
             Some(system) => format!("no field, parameter or `let` `{text}` in `{system}`"),
             None => format!("no name `{text}` in the formula"),
         };
-        let words = ["pi", "epsilon", "t"]
-            .into_iter()
-            .take(if self.system.is_some() { 3 } else { 1 });
+        let words =
+            ["pi", "epsilon", "t"].into_iter().take(if self.system.is_some() { 3 } else { 1 });
         let all = self.names.keys().chain(locals).copied();
         let near = nearest(text, all.chain(words));
         let help = foreign::name(text).map(String::from);
@@ -301,13 +298,8 @@ impl<'a> Scope<'a> {
             Some(_) => "parameters",
             None => "names",
         };
-        [
-            ("fields", fields),
-            (parameters, params),
-            ("sources", sources),
-            ("lets", lets),
-        ]
-        .map(|(kind, names)| (kind, names.into_values().collect()))
+        [("fields", fields), (parameters, params), ("sources", sources), ("lets", lets)]
+            .map(|(kind, names)| (kind, names.into_values().collect()))
     }
 
     /// A name that starts with `base` and that nothing has.
@@ -381,12 +373,7 @@ impl<'a> Scope<'a> {
         }
         let index = self.expansion.lets.len();
         let name = self.fresh(base);
-        self.expansion.lets.push(Let {
-            name,
-            value: term,
-            within,
-            span,
-        });
+        self.expansion.lets.push(Let { name, value: term, within, span });
         Some(Term::of(TermKind::Let(index), rank, span))
     }
 
@@ -399,10 +386,7 @@ impl<'a> Scope<'a> {
                 return self.too_large(span, &what);
             }
         }
-        Some(Term {
-            span,
-            ..term.clone()
-        })
+        Some(Term { span, ..term.clone() })
     }
 
     /// Reports once that functions and loops expand to too much.

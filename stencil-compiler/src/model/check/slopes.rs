@@ -36,10 +36,7 @@ impl<'t> Parts<'t> {
 
     /// The summands with derivatives of shared fields, each with its sign.
     pub(crate) fn signed(&self) -> impl Iterator<Item = (&'t Term, bool)> + '_ {
-        self.products
-            .iter()
-            .copied()
-            .zip(self.signs.iter().copied())
+        self.products.iter().copied().zip(self.signs.iter().copied())
     }
 
     /// The remainder without them; `None` if it is empty.
@@ -98,11 +95,7 @@ impl Refused {
 
 impl<'a> Slopes<'a> {
     pub(crate) fn new(at_face: &'a AtFace, lets: &'a [Let]) -> Self {
-        let mut slopes = Slopes {
-            at_face,
-            lets,
-            known: Vec::new(),
-        };
+        let mut slopes = Slopes { at_face, lets, known: Vec::new() };
         for item in lets {
             let known = [slopes.is_made_of(&item.value), slopes.holds(&item.value)];
             slopes.known.push(known);

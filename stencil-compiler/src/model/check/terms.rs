@@ -43,12 +43,7 @@ pub(super) struct Terms<'s, 'a> {
 
 impl<'s, 'a> Terms<'s, 'a> {
     pub(super) fn new(scope: &'s mut Scope<'a>, at: usize, place: Place) -> Self {
-        Terms {
-            scope,
-            at,
-            place,
-            locals: Locals::default(),
-        }
+        Terms { scope, at, place, locals: Locals::default() }
     }
 
     /// The typed expression; `None` after an error in it. Siblings of an error are still checked.
@@ -133,18 +128,15 @@ impl<'s, 'a> Terms<'s, 'a> {
             return self.vector_in_formula(span);
         }
         let found: Vec<Rank> = entries.iter().map(|e| e.rank).collect();
-        let rank = self.ranked(
-            ranks::stack(&found, self.scope.dimension, self.scope.components),
-            span,
-        )?;
+        let rank =
+            self.ranked(ranks::stack(&found, self.scope.dimension, self.scope.components), span)?;
         Some((TermKind::Stack(entries), rank))
     }
 
     pub(super) fn vector_in_formula<T>(&mut self, span: Span) -> Option<T> {
         let message = "a formula has no vectors and tensors";
         let diagnostic = Diagnostic::new(Code::RankMismatch, span, message);
-        self.scope
-            .report(diagnostic.help("write one formula for each component"));
+        self.scope.report(diagnostic.help("write one formula for each component"));
         None
     }
 
@@ -168,16 +160,14 @@ impl<'s, 'a> Terms<'s, 'a> {
     fn division_by_zero<T>(&mut self, span: Span) -> Option<T> {
         let message = "division by a literal zero";
         let diagnostic = Diagnostic::new(Code::DivisionByZero, span, message);
-        self.scope
-            .report(diagnostic.help("divide by a parameter if the number may change"));
+        self.scope.report(diagnostic.help("divide by a parameter if the number may change"));
         None
     }
 
     fn too_deep<T>(&mut self, span: Span) -> Option<T> {
         let message = "functions call each other in expressions too deep";
         let diagnostic = Diagnostic::new(Code::TooDeep, span, message);
-        self.scope
-            .report(diagnostic.help("name parts of the expressions with `let`"));
+        self.scope.report(diagnostic.help("name parts of the expressions with `let`"));
         None
     }
 
@@ -185,10 +175,7 @@ impl<'s, 'a> Terms<'s, 'a> {
         if let Some(term) = self.local(text, span)? {
             return Some((term.kind, term.rank));
         }
-        let name = Name {
-            text: text.to_string(),
-            span,
-        };
+        let name = Name { text: text.to_string(), span };
         let Some((meaning, declared)) = self.scope.names.get(text).copied() else {
             return self.word(&name);
         };
@@ -333,8 +320,7 @@ impl<'s, 'a> Terms<'s, 'a> {
     fn needs_arguments<T>(&mut self, name: &Name) -> Option<T> {
         let message = format!("the function `{}` needs arguments", name.text);
         let diagnostic = Diagnostic::new(Code::WrongUse, name.span, message);
-        self.scope
-            .report(diagnostic.help(format!("write `{}(..)`", name.text)));
+        self.scope.report(diagnostic.help(format!("write `{}(..)`", name.text)));
         None
     }
 

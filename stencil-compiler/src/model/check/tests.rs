@@ -28,14 +28,8 @@ fn what_parses_is_valid() {
 fn each_broken_invariant_is_found() {
     let problems = [
         (problem(|m| m.dimension = 4), "4 dimensions"),
-        (
-            problem(|m| m.name = "int".into()),
-            "`int` has a meaning in C, C++ or a device language",
-        ),
-        (
-            problem(|m| m.fields[0].name = "a".into()),
-            "`a` is declared twice",
-        ),
+        (problem(|m| m.name = "int".into()), "`int` has a meaning in C, C++ or a device language"),
+        (problem(|m| m.fields[0].name = "a".into()), "`a` is declared twice"),
         (
             problem(|m| m.fields[0].unit = Some("m / s".into())),
             "the unit `m / s` of `f` is not as the parser writes it",
@@ -44,18 +38,9 @@ fn each_broken_invariant_is_found() {
             problem(|m| m.fields[0].unit = Some("m]; x [".into())),
             "the unit `m]; x [` of `f` is not as the parser writes it",
         ),
-        (
-            problem(|m| m.doc.push("a\nb".into())),
-            "a doc line contains a control character",
-        ),
-        (
-            problem(|m| m.params[0].default = Some(f64::NAN)),
-            "in `param a`: NaN is no number",
-        ),
-        (
-            problem(|m| m.params[0].default = Some(-0.5)),
-            "the default of `a` breaks its bounds",
-        ),
+        (problem(|m| m.doc.push("a\nb".into())), "a doc line contains a control character"),
+        (problem(|m| m.params[0].default = Some(f64::NAN)), "in `param a`: NaN is no number"),
+        (problem(|m| m.params[0].default = Some(-0.5)), "the default of `a` breaks its bounds"),
         (
             problem(|m| m.lets[0].value.kind = TermKind::Let(0)),
             "in `let g`: no `let` 0 before this",
@@ -64,22 +49,13 @@ fn each_broken_invariant_is_found() {
             problem(|m| m.lets[0].value.rank = Rank::Scalar),
             "in `let g`: a vector is marked as a scalar",
         ),
-        (
-            problem(|m| m.lets[1].value.kind = TermKind::Field(7)),
-            "in `let h`: no field 7",
-        ),
+        (problem(|m| m.lets[1].value.kind = TermKind::Field(7)), "in `let h`: no field 7"),
         (
             problem(|m| m.lets[1].value.kind = TermKind::Call(Function::DOT, vec![])),
             "in `let h`: `dot` takes 2 argument(s), found 0",
         ),
-        (
-            problem(|m| m.equations.swap(0, 1)),
-            "equation 0 is not that of `f`",
-        ),
-        (
-            problem(|m| drop(m.equations.pop())),
-            "1 equations for 2 fields",
-        ),
+        (problem(|m| m.equations.swap(0, 1)), "equation 0 is not that of `f`"),
+        (problem(|m| drop(m.equations.pop())), "1 equations for 2 fields"),
         (
             problem(|m| m.lets[0].value.kind = TermKind::Coordinate(0)),
             "in `let g`: a coordinate outside a source",
@@ -92,38 +68,14 @@ fn each_broken_invariant_is_found() {
             problem(|m| m.sources[0].value = Some(m.observables[0].value.clone())),
             "in `source q`: the value of a source depends on fields",
         ),
-        (
-            problem(|m| m.sources[0].rank = Rank::Vector),
-            "the value of `q` has another rank",
-        ),
-        (
-            problem(|m| m.observables[0].value = m.equations[1].rhs.clone()),
-            "`o` is no scalar",
-        ),
-        (
-            problem(|m| m.speeds[0].power = 5),
-            "a speed of power 5, or a second one",
-        ),
-        (
-            problem(|m| m.speeds.push(m.speeds[0].clone())),
-            "a speed of power 2, or a second one",
-        ),
-        (
-            problem(|m| m.fields[0].symmetry = Symmetry::Symmetric),
-            "`f` is symmetric and no tensor",
-        ),
-        (
-            problem(|m| m.others.push(m.scheme.clone())),
-            "a second scheme `default`",
-        ),
-        (
-            problem(|m| m.scheme.order = 5),
-            "no order 5, there are [2, 4, 6, 8, 10]",
-        ),
-        (
-            problem(|m| m.scheme.time = "rk9".into()),
-            "no time integrator `rk9`",
-        ),
+        (problem(|m| m.sources[0].rank = Rank::Vector), "the value of `q` has another rank"),
+        (problem(|m| m.observables[0].value = m.equations[1].rhs.clone()), "`o` is no scalar"),
+        (problem(|m| m.speeds[0].power = 5), "a speed of power 5, or a second one"),
+        (problem(|m| m.speeds.push(m.speeds[0].clone())), "a speed of power 2, or a second one"),
+        (problem(|m| m.fields[0].symmetry = Symmetry::Symmetric), "`f` is symmetric and no tensor"),
+        (problem(|m| m.others.push(m.scheme.clone())), "a second scheme `default`"),
+        (problem(|m| m.scheme.order = 5), "no order 5, there are [2, 4, 6, 8, 10]"),
+        (problem(|m| m.scheme.time = "rk9".into()), "no time integrator `rk9`"),
     ];
     for (found, expected) in problems {
         assert_eq!(found, expected);
@@ -152,18 +104,12 @@ fn primitives_of_a_model_are_checked() {
         model.primitives = Some(primitives);
         model.check().unwrap_err()
     };
-    assert_eq!(
-        problem(&|_, p| p.conserved.clear()),
-        "field 1 does not follow from the primitives"
-    );
+    assert_eq!(problem(&|_, p| p.conserved.clear()), "field 1 does not follow from the primitives");
     assert_eq!(
         problem(&|_, p| drop(p.variables.remove(0))),
         "field 0 does not follow from the primitives"
     );
-    assert_eq!(
-        problem(&|_, p| drop(p.variables.pop())),
-        "field 1 follows from others"
-    );
+    assert_eq!(problem(&|_, p| drop(p.variables.pop())), "field 1 follows from others");
     assert_eq!(
         problem(&|_, p| p.variables.push(p.variables[0].clone())),
         "primitives twice or in another order"

@@ -46,20 +46,11 @@ impl Model {
     /// to the next number.
     pub fn too_fine(&self, precision: Precision, params: &[f64]) -> Vec<TooFine> {
         let (lets, loops) = self.loops();
-        let tests = Tests {
-            lets: &lets,
-            params,
-            epsilon: precision.epsilon(),
-            known: RefCell::default(),
-        };
+        let tests =
+            Tests { lets: &lets, params, epsilon: precision.epsilon(), known: RefCell::default() };
         let mut found: BTreeMap<(Iterations, Span), TooFine> = BTreeMap::new();
         for at in loops {
-            let Let {
-                value,
-                within: Some(within),
-                ..
-            } = &lets[at]
-            else {
+            let Let { value, within: Some(within), .. } = &lets[at] else {
                 continue;
             };
             let TermKind::If(Relation::Less, parts) = &value.kind else {
@@ -244,10 +235,7 @@ mod tests {
             assert!((all[0] - 1e-9).abs() < 1e-20, "{test}: {all:?}");
             assert!(found(test, Precision::F64).is_empty(), "{test}");
         }
-        assert_eq!(
-            found("abs(x - old) <= epsilon*x/4", Precision::F64).len(),
-            1
-        );
+        assert_eq!(found("abs(x - old) <= epsilon*x/4", Precision::F64).len(), 1);
     }
 
     #[test]
@@ -268,10 +256,7 @@ mod tests {
     #[test]
     fn the_smallest_sensible_tolerance_is_told() {
         let found = TooFine {
-            within: Iterations {
-                function: "root".into(),
-                most: 6,
-            },
+            within: Iterations { function: "root".into(), most: 6 },
             tolerance: 1e-9,
             precision: Precision::F32,
             span: Span::default(),

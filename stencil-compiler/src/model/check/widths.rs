@@ -67,10 +67,8 @@ fn functions(system: &System, dimension: usize, diagnostics: &mut Diagnostics) {
     let wide = functions.filter_map(|item| item.meaning.as_ref()?.three);
     let report = |span: Span| {
         let components = counted(dimension, "component");
-        let message = format!(
-            "three components, and vectors of `{}` have {components}",
-            system.name.text
-        );
+        let message =
+            format!("three components, and vectors of `{}` have {components}", system.name.text);
         let help =
             "write `vector`, which is that of the system, or declare its fields as `vector<3>`";
         Diagnostic::new(Code::RankMismatch, span, message).help(help)

@@ -11,11 +11,7 @@ use crate::model::{Relation, Term, TermKind};
 /// The components of a pointwise term, row by row; empty if it is not pointwise. Atoms are the parameters, the three
 /// coordinates after `params` of them, and the time.
 pub(super) fn lower(term: &Term, params: usize) -> Vec<Expr<usize>> {
-    let mut lowering = Lowering {
-        builder: Builder::new(),
-        literals: BTreeMap::new(),
-        params,
-    };
+    let mut lowering = Lowering { builder: Builder::new(), literals: BTreeMap::new(), params };
     let components = lowering.term(term).unwrap_or_default();
     let builder = &lowering.builder;
     components.into_iter().map(|c| builder.finish(c)).collect()
@@ -96,9 +92,7 @@ impl Lowering {
         let (a, b) = (self.term(a)?, self.term(b)?);
         let length = a.len().max(b.len());
         let at = |all: &[Ref], i: usize| all.get(i).or(all.first()).copied();
-        (0..length)
-            .map(|i| Some(self.op(op, &[at(&a, i)?, at(&b, i)?])))
-            .collect()
+        (0..length).map(|i| Some(self.op(op, &[at(&a, i)?, at(&b, i)?]))).collect()
     }
 
     /// `a^n` by squaring.
@@ -143,12 +137,8 @@ impl Lowering {
         let all = all?;
         let n = extent(all.first()?, arguments.first()?.rank.indices());
         let widths: Vec<usize> = all.iter().map(Vec::len).collect();
-        let forms = function.forms(&Arguments {
-            components: n,
-            dimension: n,
-            widths: &widths,
-            name: "",
-        });
+        let forms =
+            function.forms(&Arguments { components: n, dimension: n, widths: &widths, name: "" });
         self.forms(&forms, &all)
     }
 

@@ -51,15 +51,12 @@ impl Formula {
         let ast = parse::expression(text)?;
         let mut diagnostics = Diagnostics::new();
         let term = check::resolve::formula(&ast, names, &mut diagnostics);
-        let term = diagnostics
-            .into_result(term)?
-            .ok_or_else(Diagnostics::new)?;
+        let term = diagnostics.into_result(term)?.ok_or_else(Diagnostics::new)?;
         let mut exprs = lower::lower(&term, names.len());
         match (exprs.pop(), exprs.is_empty()) {
-            (Some(expr), true) => Ok(Formula {
-                names: names.iter().map(|name| (*name).to_string()).collect(),
-                expr,
-            }),
+            (Some(expr), true) => {
+                Ok(Formula { names: names.iter().map(|name| (*name).to_string()).collect(), expr })
+            }
             _ => {
                 let message = "a formula is one number";
                 Err(Diagnostic::new(Code::RankMismatch, term.span, message).into())
@@ -71,10 +68,7 @@ impl Formula {
     pub fn constant(value: f64) -> Formula {
         let mut builder = crate::expr::Builder::new();
         let result = builder.lit(value);
-        Formula {
-            names: Vec::new(),
-            expr: builder.finish(result),
-        }
+        Formula { names: Vec::new(), expr: builder.finish(result) }
     }
 
     /// Its value, if it uses no name.
@@ -164,19 +158,14 @@ pub fn of_source(model: &Model, source: usize) -> Option<Vec<Formula>> {
     let value = model.sources.get(source)?.value.as_ref()?;
     let names = source_names(model);
     let exprs = lower::lower(value, model.params.len());
-    let formula = |expr| Formula {
-        names: names.clone(),
-        expr,
-    };
+    let formula = |expr| Formula { names: names.clone(), expr };
     Some(exprs.into_iter().map(formula).collect())
 }
 
 /// The arguments of a model's source values: its parameters, `x`, `y`, `z` and `t`.
 pub fn source_names(model: &Model) -> Vec<String> {
     let params = model.params.iter().map(|p| p.name.clone());
-    params
-        .chain(["x", "y", "z", "t"].map(String::from))
-        .collect()
+    params.chain(["x", "y", "z", "t"].map(String::from)).collect()
 }
 
 /// The value of a scalar of numbers only; `None` if it is another term.

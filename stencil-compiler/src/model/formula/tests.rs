@@ -16,10 +16,7 @@ fn value(text: &str) -> f64 {
 fn close(text: &str, expected: f64) {
     let found = value(text);
     let error = (found - expected).abs();
-    assert!(
-        error <= 4e-16 * expected.abs().max(1e-300),
-        "{text}: {found} {expected}"
-    );
+    assert!(error <= 4e-16 * expected.abs().max(1e-300), "{text}: {found} {expected}");
 }
 
 #[test]
@@ -33,10 +30,7 @@ fn values_are_those_of_the_arithmetic() {
     assert_eq!(value("0.1 + 1e-3"), 0.1 + 1e-3);
     assert_eq!(value("1/3"), 1.0 / 3.0);
     assert_eq!(value("pi"), std::f64::consts::PI);
-    assert_eq!(
-        value("min(a, b) + max(x, y)*abs(z) + sqrt(t)"),
-        b + y * -z + 2.0
-    );
+    assert_eq!(value("min(a, b) + max(x, y)*abs(z) + sqrt(t)"), b + y * -z + 2.0);
     close("exp(b)", 0.182_683_524_052_734_66);
     close("log(y)", 0.916_290_731_874_155_1);
     close("sin(t)", -0.756_802_495_307_928_2);
@@ -75,32 +69,14 @@ fn errors_have_codes_and_places() {
     let cases = [
         ("", "error[P0002]: expected an expression, found the end"),
         ("a b", "error[P0006] 1:1: expected an operator before `b`"),
-        (
-            "a; b",
-            "error[P0002] 1:2: expected the end of the expression, found `;`",
-        ),
+        ("a; b", "error[P0002] 1:2: expected the end of the expression, found `;`"),
         ("a +\n  c", "error[P0101] 2:3: no name `c` in the formula"),
         ("foo(a)", "error[P0101] 1:1: no function `foo`"),
-        (
-            "[a, b]",
-            "error[P0201] 1:1: a formula has no vectors and tensors",
-        ),
-        (
-            "I",
-            "error[P0201] 1:1: a formula has no vectors and tensors",
-        ),
-        (
-            "grad(a)",
-            "error[P0111] 1:1: a formula is evaluated point by point",
-        ),
-        (
-            "d[x](a)",
-            "error[P0111] 1:1: a formula is evaluated point by point",
-        ),
-        (
-            "hyper(a, 1)",
-            "error[P0111] 1:1: a formula is evaluated point by point",
-        ),
+        ("[a, b]", "error[P0201] 1:1: a formula has no vectors and tensors"),
+        ("I", "error[P0201] 1:1: a formula has no vectors and tensors"),
+        ("grad(a)", "error[P0111] 1:1: a formula is evaluated point by point"),
+        ("d[x](a)", "error[P0111] 1:1: a formula is evaluated point by point"),
+        ("hyper(a, 1)", "error[P0111] 1:1: a formula is evaluated point by point"),
         ("a > b", "error[P0012] 1:1: a condition is no number"),
         ("a.x", "error[P0204] 1:3: a scalar has no such component"),
         ("norm(a)", "error[P0201] 1:1: `norm` of a scalar"),
@@ -121,9 +97,7 @@ fn errors_have_codes_and_places() {
 #[test]
 fn what_repeats_itself_too_often_is_an_error() {
     let text = format!("{}x{}", "sign(".repeat(40), ")".repeat(40));
-    let errors = Formula::parse(&text, NAMES)
-        .expect_err("2^40 terms")
-        .to_string();
+    let errors = Formula::parse(&text, NAMES).expect_err("2^40 terms").to_string();
     assert!(errors.contains("[P0009]"), "{errors}");
 }
 
@@ -149,9 +123,8 @@ fn sources_have_a_formula_for_each_component() {
     };
     assert_eq!(all(0), [7.0, -1.0, 1.5]);
     let half = [1.0, 1.75, -1.0, 1.75, 1.5, -0.5, -1.0, -0.5, 0.0];
-    let expected: Vec<f64> = (0..9)
-        .map(|i| half[i] + if i % 4 == 0 { 3.0 - 2.5 / 3.0 } else { 0.0 })
-        .collect();
+    let expected: Vec<f64> =
+        (0..9).map(|i| half[i] + if i % 4 == 0 { 3.0 - 2.5 / 3.0 } else { 0.0 }).collect();
     for (found, expected) in all(1).iter().zip(&expected) {
         assert!((found - expected).abs() < 1e-15, "{found} {expected}");
     }

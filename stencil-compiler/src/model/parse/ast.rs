@@ -146,11 +146,7 @@ pub(in crate::model) struct Function {
 #[derive(Debug)]
 pub(in crate::model) enum Statement {
     /// `let x = ..;` or, if it may change, `let mut x = ..;`
-    Let {
-        name: Name,
-        mutable: bool,
-        value: Ast,
-    },
+    Let { name: Name, mutable: bool, value: Ast },
     /// `x = ..;`
     Assign { name: Name, value: Ast },
     /// `for i in 0..8 { .. }` or `for i in 0..8 { ..; until(abs(step) < 1e-6); }`

@@ -108,10 +108,7 @@ pub fn parse_str_with(
     dimension: Option<usize>,
     scheme: Option<&str>,
 ) -> Result<Model, Diagnostics> {
-    let request = Request {
-        dimension,
-        schemes: Schemes::One(scheme),
-    };
+    let request = Request { dimension, schemes: Schemes::One(scheme) };
     parse_request(lexed(source)?, request)
 }
 
@@ -145,9 +142,7 @@ fn parse_request(tokens: TokenStream, request: Request<'_>) -> Result<Model, Dia
         diagnostics.push(Diagnostic::new(Code::Syntax, Span::default(), message));
     }
     // Without a model there are errors, so the alternative is never taken.
-    diagnostics
-        .into_result(model)
-        .and_then(|model| model.ok_or_else(Diagnostics::new))
+    diagnostics.into_result(model).and_then(|model| model.ok_or_else(Diagnostics::new))
 }
 
 /// The number of dimensions in which the system of a text is declared, from its first words only; `None` if they cannot
@@ -171,9 +166,7 @@ pub fn dimensions_of(tokens: TokenStream) -> Option<Dimensions> {
         Kind::Word(word) if word == "nd" => Some(Dimensions::Any),
         Kind::Number(text) => {
             let number = text.strip_suffix('d')?.parse().ok()?;
-            (1..=3)
-                .contains(&number)
-                .then_some(Dimensions::Fixed(number))
+            (1..=3).contains(&number).then_some(Dimensions::Fixed(number))
         }
         _ => None,
     }
@@ -223,15 +216,11 @@ pub(super) fn expression(source: &str) -> Result<ast::Ast, Diagnostics> {
         cursor.expected("the end of the expression");
     }
     let diagnostics = cursor.into_diagnostics();
-    diagnostics
-        .into_result(outcome)
-        .and_then(|ast| ast.map_err(|_| Diagnostics::new()))
+    diagnostics.into_result(outcome).and_then(|ast| ast.map_err(|_| Diagnostics::new()))
 }
 
 fn lexed(source: &str) -> Result<TokenStream, Diagnostics> {
-    source
-        .parse::<TokenStream>()
-        .map_err(|error| lexical(source, &error).into())
+    source.parse::<TokenStream>().map_err(|error| lexical(source, &error).into())
 }
 
 /// The text of a unit with the spacing that the parser gives it; `None` if it is not a unit.
@@ -249,9 +238,7 @@ fn lexical(source: &str, error: &LexError) -> Diagnostic {
         Some(c) => format!("this does not read as a token or its bracket has no partner: `{c}`"),
         None => "the text ends inside a bracket or a literal".to_string(),
     };
-    let line = source
-        .lines()
-        .nth(span.start.line.saturating_sub(1) as usize);
+    let line = source.lines().nth(span.start.line.saturating_sub(1) as usize);
     let help = line.zip(found).and_then(|(line, found)| {
         let chars = line.chars();
         let before: String = chars.take(span.start.column as usize).collect();

@@ -58,9 +58,7 @@ fn value(digits: &str, decimals: usize, exponent: &str) -> Option<Rational> {
     }
     let mantissa: i128 = significant.parse().ok()?;
     let exponent: i64 = exponent.parse().ok()?;
-    let power = exponent
-        .checked_sub(i64::try_from(decimals).ok()?)?
-        .checked_add(dropped)?;
+    let power = exponent.checked_sub(i64::try_from(decimals).ok()?)?.checked_add(dropped)?;
     let scale = 10_i128.checked_pow(u32::try_from(power.unsigned_abs()).ok()?)?;
     if power < 0 {
         Some(Rational::new(mantissa, scale))

@@ -93,10 +93,7 @@ fn heat_and_elastic_waves_parse_in_every_dimension() {
              scheme low for Heat {{ space: central<order = 2>; time: euler; mixed: composed; }}"
         );
         let model = parsed(&heat);
-        assert_eq!(
-            (model.scheme.order, model.scheme.mixed),
-            (2, Mixed::Composed)
-        );
+        assert_eq!((model.scheme.order, model.scheme.mixed), (2, Mixed::Composed));
         let elastic = format!(
             "system Elastic in {d}d {{
                 field v: vector [m/s]; field w: vector [m];
@@ -131,18 +128,9 @@ fn operators_bind_as_in_mathematics() {
         ("(u + u).z^2", "(u + u).z^2"),
         ("d[x](f) + d2[y](f)", "d[x](f) + d2[y](f)"),
         ("dot([a, f, 1], u)", "dot([a, f, 1], u)"),
-        (
-            "max(abs(f), sqrt(a)) - min(f, a,)",
-            "max(abs(f), sqrt(a)) - min(f, a)",
-        ),
-        (
-            "trace(outer(u, cross(u, curl(u))))",
-            "trace(outer(u, cross(u, curl(u))))",
-        ),
-        (
-            "dot(diagonal(outer(u, u)), u)",
-            "dot(diagonal(outer(u, u)), u)",
-        ),
+        ("max(abs(f), sqrt(a)) - min(f, a,)", "max(abs(f), sqrt(a)) - min(f, a)"),
+        ("trace(outer(u, cross(u, curl(u))))", "trace(outer(u, cross(u, curl(u))))"),
+        ("dot(diagonal(outer(u, u)), u)", "dot(diagonal(outer(u, u)), u)"),
         ("div(div(transpose(sym(s))))", "div(div(transpose(sym(s))))"),
         ("[u, u, u].xy", "[u, u, u].xy"),
     ];
@@ -158,43 +146,25 @@ fn numbers_are_exact() {
     assert_eq!(value("1_000.50"), Some(Rational::new(2001, 2)));
     assert_eq!(value("1."), Some(Rational::from_integer(1)));
     assert_eq!(value("2.5E+1"), Some(Rational::from_integer(25)));
-    assert_eq!(
-        value("0e999999999999999999999"),
-        Some(Rational::from_integer(0))
-    );
+    assert_eq!(value("0e999999999999999999999"), Some(Rational::from_integer(0)));
     let longest = "170141183460469231731687303715884105727";
     assert_eq!(value(longest), Some(Rational::from_integer(i128::MAX)));
-    for text in [
-        "1e39",
-        "1e-39",
-        "1e99999999999999999999",
-        "170141183460469231731687303715884105728",
-    ] {
+    for text in
+        ["1e39", "1e-39", "1e99999999999999999999", "170141183460469231731687303715884105728"]
+    {
         assert_eq!(number::parse(text), Err(NumberError::TooLarge), "{text}");
     }
-    assert_eq!(
-        number::parse("1.0f64"),
-        Err(NumberError::TypeSuffix("1.0".into()))
-    );
+    assert_eq!(number::parse("1.0f64"), Err(NumberError::TypeSuffix("1.0".into())));
     assert_eq!(number::parse("0x1f"), Err(NumberError::NotDecimal));
-    assert_eq!(
-        number::parse("2_nu"),
-        Err(NumberError::Suffix("2".into(), "nu".into()))
-    );
-    assert_eq!(
-        number::parse("2µ"),
-        Err(NumberError::Suffix("2".into(), "µ".into()))
-    );
+    assert_eq!(number::parse("2_nu"), Err(NumberError::Suffix("2".into(), "nu".into())));
+    assert_eq!(number::parse("2µ"), Err(NumberError::Suffix("2".into(), "µ".into())));
 }
 
 #[test]
 fn all_errors_come_at_once_and_in_order() {
     let source =
         around("param b: real = ; let c = grad(q) + r;\n ddt(f) = 2 f;\n param double: real;");
-    assert_eq!(
-        codes(&source),
-        ["P0002", "P0101", "P0101", "P0006", "P0104"]
-    );
+    assert_eq!(codes(&source), ["P0002", "P0101", "P0101", "P0006", "P0104"]);
 }
 
 #[test]
@@ -237,10 +207,7 @@ fn ways_out_name_the_right_thing() {
     assert_eq!(help(&equation("u·u")), "write `dot(u, u)`");
     assert_eq!(help(&equation("2a")), "write `2*a`");
     assert_eq!(help(&equation("lpa(f)")), "did you mean `lap`?");
-    assert_eq!(
-        help(&equation("∂f")),
-        "write `d[x](f)`, or `ddt(f)` on the left of an equation"
-    );
+    assert_eq!(help(&equation("∂f")), "write `d[x](f)`, or `ddt(f)` on the left of an equation");
     assert_eq!(help("sistem S in 3d {}"), "did you mean `system`?");
 }
 
@@ -250,15 +217,9 @@ fn methods_in_2n_storage_have_two_storages() {
     let source =
         |time: &str| NAVIER_STOKES.replace("time: rk3_williamson", &format!("time: {time}"));
     for (time, name) in [
-        (
-            "rk3_williamson<storage = states>",
-            "rk3_williamson<storage = states>",
-        ),
+        ("rk3_williamson<storage = states>", "rk3_williamson<storage = states>"),
         ("rk3_williamson<storage=accumulator>", "rk3_williamson"),
-        (
-            "rk4_carpenter_kennedy < storage = states >",
-            "rk4_carpenter_kennedy<storage = states>",
-        ),
+        ("rk4_carpenter_kennedy < storage = states >", "rk4_carpenter_kennedy<storage = states>"),
     ] {
         let model = parsed(&source(time));
         assert_eq!(model.scheme.time, name);
@@ -270,15 +231,9 @@ fn methods_in_2n_storage_have_two_storages() {
     for (time, message) in [
         ("rk4<storage = states>", "`rk4` has no settings"),
         ("euler<storage = states>", "`euler` has no settings"),
-        (
-            "rk3_williamson<order = 3>",
-            "`rk3_williamson` has no setting `order`",
-        ),
+        ("rk3_williamson<order = 3>", "`rk3_williamson` has no setting `order`"),
         ("rk3_williamson<storage = state>", "did you mean `states`?"),
-        (
-            "rk3_williamson<storage = states, order = 3>",
-            "has no second setting `order`",
-        ),
+        ("rk3_williamson<storage = states, order = 3>", "has no second setting `order`"),
         ("rk5<storage = states>", "no time integrator `rk5`"),
     ] {
         let source = source(time);
@@ -296,22 +251,21 @@ fn nothing_panics() {
         let prefix: String = characters[..end].iter().collect();
         let _ = parse_str(&prefix).map_err(|d| d.render("prefix", &prefix));
     }
-    let words: Vec<&str> = NAVIER_STOKES
-        .split_inclusive([' ', '(', ')', ';', '{', '}', '[', ']'])
-        .collect();
+    let words: Vec<&str> =
+        NAVIER_STOKES.split_inclusive([' ', '(', ')', ';', '{', '}', '[', ']']).collect();
     for i in 0..words.len() {
-        for replacement in [
-            "", ";", "}", "(", " ddt ", " field ", "^", " -", " 1e99 ", "#", "\"a\"", " [x]",
-        ] {
+        for replacement in
+            ["", ";", "}", "(", " ddt ", " field ", "^", " -", " 1e99 ", "#", "\"a\"", " [x]"]
+        {
             let mut changed = words.clone();
             changed[i] = replacement;
             let changed = changed.concat();
             let _ = parse_str(&changed).map_err(|d| d.render("changed", &changed));
         }
     }
-    for source in [
-        "\u{feff}", "\0", "'", "\"", "/*", "#", "pub", "system", "///", "{}", "2e", "0µ", "1.x",
-    ] {
+    for source in
+        ["\u{feff}", "\0", "'", "\"", "/*", "#", "pub", "system", "///", "{}", "2e", "0µ", "1.x"]
+    {
         assert!(parse_str(source).is_err());
         assert!(
             parse_str(&equation(source)).is_err() || source.starts_with('\u{feff}'),
@@ -322,25 +276,13 @@ fn nothing_panics() {
 
 #[test]
 fn deep_input_is_an_error_and_no_overflow() {
-    for (open, close) in [
-        ("(", ")"),
-        ("[", "]"),
-        ("{", "}"),
-        ("sqrt(", ")"),
-        ("-", ""),
-        ("d[x](", ")"),
-    ] {
+    for (open, close) in
+        [("(", ")"), ("[", "]"), ("{", "}"), ("sqrt(", ")"), ("-", ""), ("d[x](", ")")]
+    {
         let rhs = format!("{}f{}", open.repeat(20_000), close.repeat(20_000));
         assert!(parse_str(&equation(&rhs)).is_err());
         assert!(parse_str(&rhs).is_err());
     }
     assert!(parse_str(&equation(&format!("f{}", "*f".repeat(50_000)))).is_err());
-    assert!(
-        parse_str(&equation(&format!(
-            "{}f{}",
-            "(".repeat(180),
-            ")".repeat(180)
-        )))
-        .is_ok()
-    );
+    assert!(parse_str(&equation(&format!("{}f{}", "(".repeat(180), ")".repeat(180)))).is_ok());
 }

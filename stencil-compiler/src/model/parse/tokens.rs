@@ -49,11 +49,7 @@ pub(super) struct Cursor {
 
 impl Cursor {
     pub(super) fn new(stream: TokenStream) -> Self {
-        Cursor {
-            tokens: flatten(stream),
-            next: 0,
-            diagnostics: Diagnostics::new(),
-        }
+        Cursor { tokens: flatten(stream), next: 0, diagnostics: Diagnostics::new() }
     }
 
     pub(super) fn into_diagnostics(self) -> Diagnostics {
@@ -68,9 +64,7 @@ impl Cursor {
     /// The token after `ahead` others.
     pub(super) fn peek_at(&self, ahead: usize) -> &Kind {
         // The list ends in `End`, and is never empty.
-        self.tokens
-            .get(self.next + ahead)
-            .map_or(&Kind::End, |token| &token.kind)
+        self.tokens.get(self.next + ahead).map_or(&Kind::End, |token| &token.kind)
     }
 
     /// The place of the next token.
@@ -313,14 +307,8 @@ fn flatten(stream: TokenStream) -> Vec<Token> {
         last = span;
         out.push(Token { kind, span });
     }
-    let end = Span {
-        start: last.end,
-        end: last.end,
-    };
-    out.push(Token {
-        kind: Kind::End,
-        span: end,
-    });
+    let end = Span { start: last.end, end: last.end };
+    out.push(Token { kind: Kind::End, span: end });
     out
 }
 
@@ -343,15 +331,8 @@ impl Bracket {
             Delimiter::None => return None,
         };
         let at = out.len();
-        out.push(Token {
-            kind: Kind::Open(open, at),
-            span: Span::of(group.span_open()),
-        });
-        Some(Bracket {
-            at,
-            close,
-            end: Span::of(group.span_close()),
-        })
+        out.push(Token { kind: Kind::Open(open, at), span: Span::of(group.span_open()) });
+        Some(Bracket { at, close, end: Span::of(group.span_close()) })
     }
 
     /// Writes the closing bracket and records its place in the opening one.
@@ -360,9 +341,6 @@ impl Bracket {
         if let Some(Kind::Open(_, at)) = out.get_mut(self.at).map(|t| &mut t.kind) {
             *at = partner;
         }
-        out.push(Token {
-            kind: Kind::Close(self.close),
-            span: self.end,
-        });
+        out.push(Token { kind: Kind::Close(self.close), span: self.end });
     }
 }

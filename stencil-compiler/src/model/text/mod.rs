@@ -89,10 +89,7 @@ fn items(model: &Model) -> Vec<String> {
         let rank = format!("{}{}", source.rank.name(), model.width_text(source.rank));
         let value = source.value.as_ref();
         let value = value.map_or(String::new(), |v| format!(" = {}", expression(model, v)));
-        out.push(format!(
-            "source {name}: {rank}{}{value}",
-            unit(&source.unit)
-        ));
+        out.push(format!("source {name}: {rank}{}{value}", unit(&source.unit)));
     }
     for (i, item) in model.lets.iter().enumerate() {
         let value = expression(model, &item.value);
@@ -162,11 +159,7 @@ pub fn solver_lines(model: &Model, solver: &RiemannSolver) -> Vec<String> {
     let model = &model.with_lets_of(solver);
     let named = solver.lets.iter().map(|item| {
         let value = expression(model, &item.value);
-        format!(
-            "let {} = {value}{}",
-            item.name,
-            within_text(item.within.as_ref())
-        )
+        format!("let {} = {value}{}", item.name, within_text(item.within.as_ref()))
     });
     let [before, between] = words(solver.gives);
     let solved = solver.values.iter().map(|line| {
@@ -296,11 +289,7 @@ fn write(out: &mut String, model: &Model, term: &Term, needed: Level) {
             out.extend(axes.iter().map(|axis| letter(*axis)));
         }
         TermKind::Derivative { axis, times, of } => {
-            let times = if *times == 1 {
-                String::new()
-            } else {
-                times.to_string()
-            };
+            let times = if *times == 1 { String::new() } else { times.to_string() };
             out.push_str(&format!("d{times}[{}](", letter(*axis)));
             write(out, model, of, Level::Whole);
             out.push(')');
@@ -442,11 +431,7 @@ fn kept(model: &Model, of: &TermKind, name: &str) -> String {
 fn bounds_text(name: &str, bounds: impl Iterator<Item = (Comparison, Rational)>) -> String {
     let bound = |(i, (comparison, bound)): (usize, (Comparison, Rational))| {
         let word = if i == 0 { "where" } else { "and" };
-        format!(
-            " {word} {name} {} {}",
-            comparison.text(),
-            number_text(&bound)
-        )
+        format!(" {word} {name} {} {}", comparison.text(), number_text(&bound))
     };
     bounds.enumerate().map(bound).collect()
 }
@@ -487,10 +472,7 @@ fn number_text(value: &Rational) -> String {
     if let Some(text) = number::print(value) {
         return text;
     }
-    let positive = value
-        .numer()
-        .checked_neg()
-        .map(|n| Rational::new_raw(n, *value.denom()));
+    let positive = value.numer().checked_neg().map(|n| Rational::new_raw(n, *value.denom()));
     match positive.as_ref().and_then(number::print) {
         Some(text) => format!("-{text}"),
         None => format!("({}/{})", value.numer(), value.denom()),

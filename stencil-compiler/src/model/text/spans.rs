@@ -13,31 +13,16 @@ impl Model {
         let span = Span::default();
         let field = |f: &Field| Field { span, ..f.clone() };
         let param = |p: &Param| Param { span, ..p.clone() };
-        let item = |l: &Let| Let {
-            value: l.value.without_spans(),
-            span,
-            ..l.clone()
-        };
+        let item = |l: &Let| Let { value: l.value.without_spans(), span, ..l.clone() };
         let source = |s: &Source| Source {
             value: s.value.as_ref().map(Term::without_spans),
             span,
             ..s.clone()
         };
-        let observable = |o: &Observable| Observable {
-            value: o.value.without_spans(),
-            span,
-            ..o.clone()
-        };
-        let speed = |s: &Speed| Speed {
-            power: s.power,
-            value: s.value.without_spans(),
-            span,
-        };
-        let flux = |f: &Flux| Flux {
-            field: f.field,
-            value: f.value.without_spans(),
-            span,
-        };
+        let observable =
+            |o: &Observable| Observable { value: o.value.without_spans(), span, ..o.clone() };
+        let speed = |s: &Speed| Speed { power: s.power, value: s.value.without_spans(), span };
+        let flux = |f: &Flux| Flux { field: f.field, value: f.value.without_spans(), span };
         let waves = |w: &Waves| Waves {
             flow: w.flow.as_ref().map(Term::without_spans),
             sound: w.sound.as_ref().map(Term::without_spans),
@@ -50,11 +35,7 @@ impl Model {
             conserved: p
                 .conserved
                 .iter()
-                .map(|c| FromPrimitives {
-                    field: c.field,
-                    value: c.value.without_spans(),
-                    span,
-                })
+                .map(|c| FromPrimitives { field: c.field, value: c.value.without_spans(), span })
                 .collect(),
             span,
         };
@@ -86,16 +67,8 @@ impl Model {
             span,
             ..s.clone()
         };
-        let range = |r: &Range| Range {
-            of: r.of.without_spans(),
-            span,
-            ..*r
-        };
-        let equation = |e: &Equation| Equation {
-            field: e.field,
-            rhs: e.rhs.without_spans(),
-            span,
-        };
+        let range = |r: &Range| Range { of: r.of.without_spans(), span, ..*r };
+        let equation = |e: &Equation| Equation { field: e.field, rhs: e.rhs.without_spans(), span };
         Model {
             name: self.name.clone(),
             doc: self.doc.clone(),
@@ -126,9 +99,6 @@ impl Term {
     /// The expression with every place unknown.
     #[must_use]
     pub fn without_spans(&self) -> Term {
-        Term {
-            span: Span::default(),
-            ..self.with_parts(&mut Term::without_spans)
-        }
+        Term { span: Span::default(), ..self.with_parts(&mut Term::without_spans) }
     }
 }

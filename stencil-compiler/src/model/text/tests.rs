@@ -8,11 +8,7 @@ use crate::model::parse::{parse_str, parse_str_in};
 use crate::model::{Arith, Field, Observable, Reduction, Source, Speed, Symmetry};
 
 fn term(kind: TermKind, rank: Rank) -> Term {
-    Term {
-        kind,
-        rank,
-        span: Span::default(),
-    }
+    Term { kind, rank, span: Span::default() }
 }
 
 fn boxed(kind: TermKind, rank: Rank) -> Box<Term> {
@@ -26,10 +22,7 @@ struct Maker {
 
 impl Maker {
     fn pick(&mut self, choices: u64) -> u64 {
-        self.state = self
-            .state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
+        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         (self.state >> 33) % choices
     }
 
@@ -67,10 +60,8 @@ impl Maker {
             3 => TermKind::Mul(self.boxed(Rank::Scalar, d), self.boxed(rank, d)),
             4 => TermKind::Mul(self.boxed(rank, d), self.boxed(Rank::Scalar, d)),
             5 => {
-                let divisor = boxed(
-                    TermKind::Neg(boxed(TermKind::Param(0), Rank::Scalar)),
-                    Rank::Scalar,
-                );
+                let divisor =
+                    boxed(TermKind::Neg(boxed(TermKind::Param(0), Rank::Scalar)), Rank::Scalar);
                 TermKind::Div(self.boxed(rank, d), divisor)
             }
             6 => TermKind::Derivative {
@@ -143,11 +134,7 @@ fn named(function: &str) -> Function {
 
 fn model(maker: &mut Maker) -> Model {
     let span = Span::default();
-    let ranks = [
-        ("f", Rank::Scalar),
-        ("u", Rank::Vector),
-        ("s", Rank::Tensor),
-    ];
+    let ranks = [("f", Rank::Scalar), ("u", Rank::Vector), ("s", Rank::Tensor)];
     let symmetry = match maker.pick(3) {
         0 => Symmetry::General,
         1 => Symmetry::Symmetric,
@@ -168,10 +155,7 @@ fn model(maker: &mut Maker) -> Model {
         default: Some(-0.125),
         bounds: vec![
             (Comparison::Greater, Rational::new(-1, 4)),
-            (
-                Comparison::LessEqual,
-                Rational::from_integer(10_i128.pow(30)),
-            ),
+            (Comparison::LessEqual, Rational::from_integer(10_i128.pow(30))),
         ],
         unit: None,
         span,
@@ -189,11 +173,7 @@ fn model(maker: &mut Maker) -> Model {
         span,
     };
     let observables = [("high", Reduction::Max), ("all", Reduction::Sum)].map(observable);
-    let speed = |power| Speed {
-        power,
-        value: maker.make(Rank::Scalar, 2),
-        span,
-    };
+    let speed = |power| Speed { power, value: maker.make(Rank::Scalar, 2), span };
     let speeds = [2, 1, 4].map(speed).to_vec();
     let other = Scheme {
         name: "other".to_string(),
@@ -203,11 +183,7 @@ fn model(maker: &mut Maker) -> Model {
     };
     Model {
         name: "Made".to_string(),
-        doc: vec![
-            "Two".to_string(),
-            String::new(),
-            "  \"lines\" \\".to_string(),
-        ],
+        doc: vec!["Two".to_string(), String::new(), "  \"lines\" \\".to_string()],
         dimension: 2,
         components: 2,
         generic: maker.pick(2) == 0,
@@ -245,10 +221,7 @@ fn sources() -> Vec<Source> {
         value,
         span: Span::default(),
     };
-    vec![
-        source("push", Rank::Vector, Some(value)),
-        source("heat", Rank::Scalar, None),
-    ]
+    vec![source("push", Rank::Vector, Some(value)), source("heat", Rank::Scalar, None)]
 }
 
 #[test]
@@ -257,10 +230,7 @@ fn what_is_printed_reads_back() {
     for _ in 0..300 {
         let model = model(&mut maker);
         let checked = model.check();
-        if checked
-            .as_ref()
-            .is_err_and(|problem| problem.contains("derivatives"))
-        {
+        if checked.as_ref().is_err_and(|problem| problem.contains("derivatives")) {
             continue;
         }
         assert_eq!(checked, Ok(()));
@@ -323,10 +293,7 @@ fn conservation_laws_print_and_read_back() {
         let again = parse_str(&once).unwrap();
         assert_eq!(again.without_spans(), model.without_spans(), "{once}");
         assert_eq!(print(&again), once);
-        assert!(
-            once.contains("conserved h: scalar [m] where h > 0;"),
-            "{once}"
-        );
+        assert!(once.contains("conserved h: scalar [m] where h > 0;"), "{once}");
         assert!(!once.contains("ddt(h)"), "{once}");
         for line in [
             "reconstruct: plm<limiter = van_leer> in primitive;",

@@ -131,13 +131,10 @@ pub(crate) const BLOCKS: Param = Param {
 /// Lists the strategies if there is none of this name.
 pub fn find(name: &str) -> Result<&'static Strategy, Refusal> {
     let known: Vec<&str> = ALL.iter().map(|s| s.name).collect();
-    ALL.iter()
-        .copied()
-        .find(|s| s.name == name)
-        .ok_or_else(|| Refusal {
-            blame: Blame::Strategy,
-            message: format!("no blocking `{name}`; there are {}", known.join(", ")),
-        })
+    ALL.iter().copied().find(|s| s.name == name).ok_or_else(|| Refusal {
+        blame: Blame::Strategy,
+        message: format!("no blocking `{name}`; there are {}", known.join(", ")),
+    })
 }
 
 impl Param {

@@ -31,9 +31,7 @@ fn plan(n: usize) -> Plan {
 fn what_is_printed_is_read_again() {
     let plans = Plans(vec![plan(64), plan(128)]);
     assert_eq!(Plans::parse(&plans.print()), Ok(plans.clone()));
-    let noted = plans
-        .print()
-        .replace("\nrate", "\n# measured twice\n\nrate");
+    let noted = plans.print().replace("\nrate", "\n# measured twice\n\nrate");
     assert_eq!(Plans::parse(&noted), Ok(plans));
     assert!(Plans::is_plans(&noted) && !Plans::is_plans("schedule\nkernel rows"));
 }
@@ -41,32 +39,17 @@ fn what_is_printed_is_read_again() {
 #[test]
 fn a_new_plan_takes_the_place_of_one_for_the_same() {
     let mut plans = Plans(vec![plan(64)]);
-    plans.merge(Plan {
-        rate: 2000.0,
-        ..plan(64)
-    });
+    plans.merge(Plan { rate: 2000.0, ..plan(64) });
     plans.merge(plan(128));
-    assert_eq!(
-        plans.0.iter().map(|p| p.rate).collect::<Vec<_>>(),
-        [2000.0, 1234.5]
-    );
+    assert_eq!(plans.0.iter().map(|p| p.rate).collect::<Vec<_>>(), [2000.0, 1234.5]);
 }
 
 /// A plan of another problem, that of a choice that the declaration of [`plan`] leaves open.
 fn settled(n: usize, formulation: &str, problem: u64) -> Plan {
-    let chosen = Some(Chosen {
-        formulation: formulation.parse().unwrap(),
-        of: key([n; 3]).problem,
-    });
-    let key = Key {
-        problem,
-        ..key([n; 3])
-    };
-    Plan {
-        key,
-        chosen,
-        ..plan(n)
-    }
+    let chosen =
+        Some(Chosen { formulation: formulation.parse().unwrap(), of: key([n; 3]).problem });
+    let key = Key { problem, ..key([n; 3]) };
+    Plan { key, chosen, ..plan(n) }
 }
 
 #[test]
@@ -102,10 +85,7 @@ fn a_formulation_is_read_again_and_chosen_for_the_nearest_mesh() {
     assert_eq!(chosen(64, &of("composed", "collected")), None);
     // A plan that was not to choose holds no choice.
     assert_eq!(Plans(vec![plan(64)]).chosen(&key([64; 3]), &one), None);
-    let other = Key {
-        precision: Precision::F32,
-        ..key([64; 3])
-    };
+    let other = Key { precision: Precision::F32, ..key([64; 3]) };
     assert_eq!(plans.chosen(&other, &one), None);
 }
 
@@ -124,10 +104,7 @@ fn a_declaration_has_one_formulation_for_a_mesh() {
     assert!(plans.0[0].chosen.is_some());
     plans.merge(plan(64));
     assert!(plans.0[0].chosen.is_some());
-    let two = Plans(vec![
-        settled(64, "mixed composed", 1),
-        settled(64, "mixed product", 2),
-    ]);
+    let two = Plans(vec![settled(64, "mixed composed", 1), settled(64, "mixed product", 2)]);
     let error = Plans::parse(&two.print()).unwrap_err();
     assert!(error.message.contains("there twice"), "{error:?}");
 }
@@ -137,23 +114,11 @@ fn the_nearest_mesh_of_the_same_card_and_problem_is_found() {
     let plans = Plans(vec![plan(64), plan(256)]);
     let found = |cells| plans.find(&key(cells)).map(|p| p.key.cells[0]);
     assert_eq!(found([256; 3]), Some(256));
-    assert_eq!(
-        (found([80; 3]), found([4096, 64, 64])),
-        (Some(64), Some(256))
-    );
+    assert_eq!((found([80; 3]), found([4096, 64, 64])), (Some(64), Some(256)));
     let others = [
-        Key {
-            card: "another".into(),
-            ..key([64; 3])
-        },
-        Key {
-            problem: 1,
-            ..key([64; 3])
-        },
-        Key {
-            precision: Precision::F32,
-            ..key([64; 3])
-        },
+        Key { card: "another".into(), ..key([64; 3]) },
+        Key { problem: 1, ..key([64; 3]) },
+        Key { precision: Precision::F32, ..key([64; 3]) },
     ];
     assert!(others.iter().all(|key| plans.find(key).is_none()));
 }
@@ -168,44 +133,16 @@ fn what_is_wrong_is_told_with_its_line() {
         ("card Some Card 200\n", "", 4, "expected `card`"),
         ("0123456789abcdef", "xyz", 5, "no fingerprint"),
         ("1234.5", "fast", 6, "is no rate"),
-        (
-            "rate",
-            "formulation mixed composed\nrate",
-            6,
-            "of FINGERPRINT",
-        ),
-        (
-            "rate",
-            "formulation mixed either of 7\nrate",
-            6,
-            "settles no choice",
-        ),
-        (
-            "rate",
-            "formulation mixed composed of x\nrate",
-            6,
-            "no fingerprint",
-        ),
-        (
-            "rate 1234.5",
-            "formulation mixed composed of 7",
-            7,
-            "expected `rate`",
-        ),
+        ("rate", "formulation mixed composed\nrate", 6, "of FINGERPRINT"),
+        ("rate", "formulation mixed either of 7\nrate", 6, "settles no choice"),
+        ("rate", "formulation mixed composed of x\nrate", 6, "no fingerprint"),
+        ("rate 1234.5", "formulation mixed composed of 7", 7, "expected `rate`"),
         ("kernel march", "kernel march 7", 8, ""),
         ("end", "", 3, "has no `end`"),
     ] {
         let error = Plans::parse(&good.replace(from, to)).unwrap_err();
-        assert!(
-            error.line == line && error.message.contains(message),
-            "{to}: {error:?}"
-        );
+        assert!(error.line == line && error.message.contains(message), "{to}: {error:?}");
     }
     let twice = good.clone() + good.strip_prefix("plans").unwrap();
-    assert!(
-        Plans::parse(&twice)
-            .unwrap_err()
-            .message
-            .contains("there twice")
-    );
+    assert!(Plans::parse(&twice).unwrap_err().message.contains("there twice"));
 }

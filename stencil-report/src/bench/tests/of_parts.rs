@@ -10,24 +10,12 @@ fn each_part_of_a_step_has_its_work_and_its_share() {
     let [head, time_step, ghosts, first, _, step] = &lines[..] else {
         panic!("{printed}");
     };
-    assert!(
-        head.ends_with("MB Mflop flop/B div us GB/s Gflop/s of roof share"),
-        "{head}"
-    );
+    assert!(head.ends_with("MB Mflop flop/B div us GB/s Gflop/s of roof share"), "{head}");
     // 24 of 32 instructions are of divisions; 32 of them a byte-free 3.2 us at half the peak, 20 MB 5 us at a copy.
     let expected = "20.0 12.0 0.60 75 % 10.0 2000 1200 50.0 % 15.6 %";
-    assert_eq!(
-        *time_step,
-        format!("time step speeds, and the time step {expected}")
-    );
-    assert_eq!(
-        *ghosts,
-        "ghost cells ghost cells 2.000 0.000 - - 4.0 500 - 12.5 % 6.2 %"
-    );
-    assert_eq!(
-        *first,
-        "Heat_1_1 new q 40.0 100.0 2.50 10 % 20.0 2000 5000 50.0 % 31.2 %"
-    );
+    assert_eq!(*time_step, format!("time step speeds, and the time step {expected}"));
+    assert_eq!(*ghosts, "ghost cells ghost cells 2.000 0.000 - - 4.0 500 - 12.5 % 6.2 %");
+    assert_eq!(*first, "Heat_1_1 new q 40.0 100.0 2.50 10 % 20.0 2000 5000 50.0 % 31.2 %");
     // All bytes and operations over the time of a step.
     let expected = "102.0 212.0 2.08 21 % 70.0 1457 3029 36.4 % 100.0 %";
     assert_eq!(*step, format!("a step parts one by one: 64 us {expected}"));
@@ -50,12 +38,7 @@ fn what_substeps_do_alike_is_together() {
     let mut untimed = parts();
     untimed.all.iter_mut().for_each(|part| part.seconds = None);
     assert!(untimed.together().is_empty() && untimed.seconds().is_none());
-    let line = untimed
-        .table(70e-6, None)
-        .lines()
-        .nth(3)
-        .unwrap()
-        .to_string();
+    let line = untimed.table(70e-6, None).lines().nth(3).unwrap().to_string();
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_eq!(line, "Heat_1_1 new q 40.0 100.0 2.50 10 % - - - - -");
     let value = parts().json();
@@ -67,19 +50,9 @@ fn what_substeps_do_alike_is_together() {
 
 #[test]
 fn schedules_are_compared_with_the_first() {
-    let mut first = Measured {
-        parts: Some(parts()),
-        ..on_card(None)
-    };
-    let mut second = Measured {
-        schedule: Some("direct".into()),
-        best_mpts: 30.0,
-        ..first.clone()
-    };
-    let mut other_size = Measured {
-        cells: [8; 3],
-        ..second.clone()
-    };
+    let mut first = Measured { parts: Some(parts()), ..on_card(None) };
+    let mut second = Measured { schedule: Some("direct".into()), best_mpts: 30.0, ..first.clone() };
+    let mut other_size = Measured { cells: [8; 3], ..second.clone() };
     first.compare(&[]);
     assert_eq!(first.of_first, Some(1.0));
     if let Some(parts) = &mut second.parts {
@@ -114,17 +87,10 @@ fn schedules_are_compared_with_the_first() {
     fused.compare(std::slice::from_ref(&first));
     assert_eq!((fused.of_first, ratios(&fused)), (Some(1.5), vec![None; 4]));
     let printed = kernels(&[first.clone(), second.clone()]);
-    let line = printed
-        .lines()
-        .rfind(|line| line.contains("Heat_2_1"))
-        .unwrap();
+    let line = printed.lines().rfind(|line| line.contains("Heat_2_1")).unwrap();
     assert!(line.ends_with(" 1.50"), "{line}");
     assert!(second.is_other(&on_card(None)));
     let wide = second.heading().trim_end().chars().count();
     assert_eq!(second.row().trim_end().chars().count(), wide);
-    assert!(
-        second.row().trim_end().ends_with(" 1.50"),
-        "{}",
-        second.row()
-    );
+    assert!(second.row().trim_end().ends_with(" 1.50"), "{}", second.row());
 }

@@ -99,10 +99,7 @@ type Key = (String, Place);
 /// Draws the substep that explanations are about.
 pub(super) fn draw(problem: &Problem<'_>, report: &Report<'_>) -> Scene {
     let (nodes, edges) = collected(problem, &report.plan.schedule);
-    let details: Vec<String> = nodes
-        .iter()
-        .map(|node| detail(problem, report, node))
-        .collect();
+    let details: Vec<String> = nodes.iter().map(|node| detail(problem, report, node)).collect();
     let (bold, small) = (letters(), faint(15.0));
     let sizes: Vec<(f32, f32)> = nodes
         .iter()
@@ -113,17 +110,13 @@ pub(super) fn draw(problem: &Problem<'_>, report: &Report<'_>) -> Scene {
     let width = (graph.size.0 + 2.0 * MARGIN).max(1000.0);
     let used: BTreeSet<Place> = nodes.iter().map(|node| node.place).collect();
     let mut scene = Scene::new(width, TOP + graph.size.1 + 110.0);
-    let title = format!(
-        "{}: what a substep computes, and where it lives",
-        report.problem.algorithm.name
-    );
+    let title =
+        format!("{}: what a substep computes, and where it lives", report.problem.algorithm.name);
     heading(&mut scene, &title, &subtitle(report));
     let origin = ((width - graph.size.0) / 2.0, TOP + 10.0);
     arrows(&mut scene, origin, &graph, &nodes);
-    for ((node, detail), ((x, y), (w, h))) in nodes
-        .iter()
-        .zip(&details)
-        .zip(graph.places.iter().zip(&sizes))
+    for ((node, detail), ((x, y), (w, h))) in
+        nodes.iter().zip(&details).zip(graph.places.iter().zip(&sizes))
     {
         let color = node.place.color();
         let (x, y) = (origin.0 + x, origin.1 + y);
@@ -137,10 +130,7 @@ pub(super) fn draw(problem: &Problem<'_>, report: &Report<'_>) -> Scene {
 }
 
 fn letters() -> Lettering {
-    Lettering {
-        is_bold: true,
-        ..Lettering::new(18.0)
-    }
+    Lettering { is_bold: true, ..Lettering::new(18.0) }
 }
 
 fn arrows(scene: &mut Scene, (x, y): (f32, f32), graph: &Layout, nodes: &[Node]) {
@@ -165,17 +155,10 @@ fn detail(problem: &Problem<'_>, report: &Report<'_>, node: &Node) -> String {
     let operations: u32 = node.members.iter().map(|id| algorithm.cost(*id)).sum();
     let mut words = match node.members.len() {
         1 => counted(operations as usize, "operation"),
-        n => format!(
-            "{n} functions, {}",
-            counted(operations as usize, "operation")
-        ),
+        n => format!("{n} functions, {}", counted(operations as usize, "operation")),
     };
     let at = substep(algorithm);
-    let kernels: Vec<_> = report
-        .plan
-        .kernels()
-        .filter(|k| k.launch.substep == at)
-        .collect();
+    let kernels: Vec<_> = report.plan.kernels().filter(|k| k.launch.substep == at).collect();
     if kernels.len() > 1 {
         let own = kernels.iter().enumerate().filter(|(_, kernel)| {
             let all = computed(algorithm, &kernel.launch);
@@ -214,9 +197,7 @@ fn collected(problem: &Problem<'_>, schedule: &Schedule) -> (Vec<Node>, Vec<(usi
     }
     let order = in_order(&nodes, &edges);
     let place = |key: &Key| order.iter().position(|own| *own == key);
-    let edges = edges
-        .iter()
-        .filter_map(|(from, to)| Some((place(from)?, place(to)?)));
+    let edges = edges.iter().filter_map(|(from, to)| Some((place(from)?, place(to)?)));
     let edges = edges.collect();
     let boxes = order.iter().filter_map(|key| nodes.get(*key).cloned());
     (boxes.collect(), edges)
@@ -297,10 +278,8 @@ fn stem(name: &str) -> String {
             && (part.chars().all(|c| "xyz".contains(c)) || part.chars().all(|c| c.is_ascii_digit()))
     };
     let parts = name.split('_').enumerate();
-    let kept: Vec<&str> = parts
-        .filter(|(at, part)| *at == 0 || !is_component(part))
-        .map(|(_, part)| part)
-        .collect();
+    let kept: Vec<&str> =
+        parts.filter(|(at, part)| *at == 0 || !is_component(part)).map(|(_, part)| part).collect();
     kept.join("_")
 }
 
@@ -321,11 +300,7 @@ fn legend(scene: &mut Scene, used: &BTreeSet<Place>) {
         for place in places {
             let color = place.color();
             let pale = color.blend(Color::WHITE, 0.82);
-            scene.rect(
-                [x, y - 9.0, 22.0, 18.0],
-                Some(pale),
-                Some(Stroke::new(color, 2.4)),
-            );
+            scene.rect([x, y - 9.0, 22.0, 18.0], Some(pale), Some(Stroke::new(color, 2.4)));
             scene.text((x + 32.0, y), place.words(), letters);
             x += letters.width(place.words()) + 62.0;
         }

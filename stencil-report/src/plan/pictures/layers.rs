@@ -52,11 +52,7 @@ pub(super) fn layout(sizes: &[(f32, f32)], edges: &[(usize, usize)]) -> Layout {
     let (mut slots, links) = slots(sizes, &columns, &forward);
     let number = columns.iter().max().map_or(0, |last| last + 1);
     let mut order: Vec<Vec<usize>> = (0..number)
-        .map(|column| {
-            (0..slots.len())
-                .filter(|s| slots[*s].column == column)
-                .collect()
-        })
+        .map(|column| (0..slots.len()).filter(|s| slots[*s].column == column).collect())
         .collect();
     arrange(&mut slots, &mut order, &links);
     placed(sizes.len(), &slots, &order, &links)
@@ -129,10 +125,8 @@ fn arrange(slots: &mut [Slot], order: &mut [Vec<usize>], links: &[(usize, usize)
                 true => (forward, !forward),
                 false => (true, true),
             };
-            let wanted: Vec<(usize, f32)> = order[at]
-                .iter()
-                .map(|slot| (*slot, mean(slots, *slot, before, behind)))
-                .collect();
+            let wanted: Vec<(usize, f32)> =
+                order[at].iter().map(|slot| (*slot, mean(slots, *slot, before, behind))).collect();
             let mut wanted = wanted;
             if sorting {
                 wanted.sort_by(|a, b| a.1.total_cmp(&b.1));
@@ -163,9 +157,7 @@ fn stack(slots: &mut [Slot], column: &[usize], wanted: Option<&[f32]>) {
         pools.push(pool);
         offset += half;
     }
-    let middles = pools
-        .into_iter()
-        .flat_map(|(middle, count)| std::iter::repeat_n(middle, count));
+    let middles = pools.into_iter().flat_map(|(middle, count)| std::iter::repeat_n(middle, count));
     for ((slot, offset), middle) in column.iter().zip(offsets).zip(middles) {
         slots[*slot].middle = middle + offset;
     }
@@ -179,10 +171,7 @@ fn placed(nodes: usize, slots: &[Slot], order: &[Vec<usize>], links: &[(usize, u
     let mut lefts = Vec::new();
     let mut x = 0.0;
     for column in order {
-        let widest = column
-            .iter()
-            .map(|slot| slots[*slot].size.0)
-            .fold(0.0, f32::max);
+        let widest = column.iter().map(|slot| slots[*slot].size.0).fold(0.0, f32::max);
         lefts.push((x, widest));
         x += widest + ACROSS;
     }
@@ -197,14 +186,10 @@ fn placed(nodes: usize, slots: &[Slot], order: &[Vec<usize>], links: &[(usize, u
         true => left(slot) + slot.size.0,
         false => left(slot) + lefts[slot.column].1,
     };
-    let mut layout = Layout {
-        size: ((x - ACROSS).max(0.0), (lowest - highest).max(0.0)),
-        ..Layout::default()
-    };
+    let mut layout =
+        Layout { size: ((x - ACROSS).max(0.0), (lowest - highest).max(0.0)), ..Layout::default() };
     let boxes = slots.iter().take(nodes);
-    layout.places = boxes
-        .map(|slot| (left(slot), top(slot) - highest))
-        .collect();
+    layout.places = boxes.map(|slot| (left(slot), top(slot) - highest)).collect();
     for (a, b) in links {
         let (from, to) = (&slots[*a], &slots[*b]);
         let begin = (right(from), from.middle - highest);

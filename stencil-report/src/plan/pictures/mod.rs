@@ -20,10 +20,7 @@ pub(super) fn scenes(report: &Report<'_>) -> [(&'static str, Scene); 3] {
     // The plan of fused substeps is about other grid functions.
     let scheduled = report.plan.schedule.problem(problem.algorithm);
     let algorithm = scheduled.unwrap_or(Cow::Borrowed(problem.algorithm));
-    let planned = Problem {
-        algorithm: &algorithm,
-        ..*problem
-    };
+    let planned = Problem { algorithm: &algorithm, ..*problem };
     [
         ("graph", graph::draw(&planned, report)),
         ("stencil", stencil::draw(&planned, report)),

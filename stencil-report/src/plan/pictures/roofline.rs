@@ -40,10 +40,7 @@ pub(super) fn draw(report: &Report<'_>) -> Scene {
     let plan = dot(&plan.predicted, &plan.schedule, Some(name), Mark::Main);
     let others = report.rejected.iter().rev().filter_map(other);
     let picture = Roofline {
-        title: format!(
-            "{}: candidates below the roof",
-            report.problem.algorithm.name
-        ),
+        title: format!("{}: candidates below the roof", report.problem.algorithm.name),
         subtitle: subtitle(report),
         rate: "billion flops a second, predicted",
         roofs,

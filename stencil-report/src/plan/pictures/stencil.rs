@@ -41,18 +41,13 @@ const KINDS: [(&str, Color); 4] = [
 pub(super) fn draw(problem: &Problem<'_>, report: &Report<'_>) -> Scene {
     let at = substep(problem.algorithm);
     let kernels = report.plan.kernels().filter(|k| k.launch.substep == at);
-    let panels: Vec<(String, String, BTreeSet<Offset>)> = kernels
-        .enumerate()
-        .map(|(number, kernel)| panel(problem, number, kernel))
-        .collect();
+    let panels: Vec<(String, String, BTreeSet<Offset>)> =
+        kernels.enumerate().map(|(number, kernel)| panel(problem, number, kernel)).collect();
     let columns = panels.len().clamp(1, COLUMNS);
     let rows = panels.len().div_ceil(columns).max(1);
     let width = (columns as f32 * PANEL.0 + 2.0 * MARGIN).max(1000.0);
     let mut scene = Scene::new(width, TOP + rows as f32 * PANEL.1 + 70.0);
-    let title = format!(
-        "{}: the points that an update reads",
-        report.problem.algorithm.name
-    );
+    let title = format!("{}: the points that an update reads", report.problem.algorithm.name);
     heading(&mut scene, &title, &subtitle(report));
     let gap = (width - columns as f32 * PANEL.0) / 2.0;
     for (number, (title, words, points)) in panels.iter().enumerate() {
@@ -104,13 +99,7 @@ fn seen([x, y, z]: [f32; 3]) -> (Point, f32) {
 
 /// Cubes at points, those behind first, on the axes of the dimensions.
 fn cubes(scene: &mut Scene, centre: Point, points: &BTreeSet<Offset>, dimension: usize) {
-    let reach = points
-        .iter()
-        .flatten()
-        .map(|c| c.abs())
-        .max()
-        .unwrap_or(0)
-        .max(1) as f32;
+    let reach = points.iter().flatten().map(|c| c.abs()).max().unwrap_or(0).max(1) as f32;
     let scale = (PANEL.0.min(PANEL.1) * 0.40) / (reach + 0.9);
     let place = |at: [f32; 3]| {
         let ((x, y), _) = seen(at);
@@ -134,10 +123,7 @@ fn cubes(scene: &mut Scene, centre: Point, points: &BTreeSet<Offset>, dimension:
     for (axis, name) in ["x", "y", "z"].into_iter().enumerate().take(dimension) {
         let mut at = [0.0; 3];
         at[axis] = reach + if axis == 1 { 1.5 } else { 1.05 };
-        let letters = Lettering {
-            is_bold: true,
-            ..centred(faint(18.0))
-        };
+        let letters = Lettering { is_bold: true, ..centred(faint(18.0)) };
         scene.text(place(at), name, letters);
     }
 }
@@ -173,25 +159,17 @@ fn legend(scene: &mut Scene, points: &BTreeSet<Offset>) {
     let letters = Lettering::new(17.0);
     let mut kinds = Vec::new();
     for (number, (words, color)) in KINDS.into_iter().enumerate() {
-        let own = points
-            .iter()
-            .filter(|at| kind(at.map(|c| c as f32)) == number);
+        let own = points.iter().filter(|at| kind(at.map(|c| c as f32)) == number);
         let own = own.count();
         if own > 0 {
             kinds.push((format!("{words} ({own})"), color));
         }
     }
-    let long: f32 = kinds
-        .iter()
-        .map(|(words, _)| letters.width(words) + 62.0)
-        .sum();
+    let long: f32 = kinds.iter().map(|(words, _)| letters.width(words) + 62.0).sum();
     let (mut x, y) = ((width - long).max(0.0) / 2.0, height - 34.0);
     for (words, color) in kinds {
         scene.rect([x, y - 9.0, 18.0, 18.0], Some(color), None);
-        let start = Lettering {
-            anchor: Anchor::Start,
-            ..letters
-        };
+        let start = Lettering { anchor: Anchor::Start, ..letters };
         x += 28.0;
         scene.text((x, y), &words, start);
         x += letters.width(&words) + 34.0;

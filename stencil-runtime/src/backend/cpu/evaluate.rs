@@ -39,10 +39,7 @@ impl Evaluation {
     ) -> Result<Self, Error> {
         let all = algorithm.substeps.first().map_or(&[][..], |s| &s.updates);
         let chosen: Vec<_> = updates.iter().filter_map(|i| all.get(*i)).collect();
-        let outputs: Vec<_> = chosen
-            .iter()
-            .map(|(state, id)| (*id, Some(*state)))
-            .collect();
+        let outputs: Vec<_> = chosen.iter().map(|(state, id)| (*id, Some(*state))).collect();
         let program = RowProgram::of_launch(algorithm, &outputs, &BTreeSet::new());
         let program = program.map_err(Error::Bug)?;
         let names = program.inputs().iter();
@@ -75,8 +72,7 @@ impl Evaluation {
         let cells = fields.domain.mesh.cells;
         let shares = self.rows(fields, uniforms, t, |rows| -> Vec<f64> {
             let rows = reductions.iter().zip(rows);
-            rows.map(|(reduction, values)| tree::row(*reduction, values))
-                .collect()
+            rows.map(|(reduction, values)| tree::row(*reduction, values)).collect()
         });
         let of = |(i, reduction): (usize, &Reduction)| {
             let shares: Vec<f64> = shares.iter().map(|row| row[i]).collect();
@@ -136,11 +132,7 @@ impl Evaluation {
                 is_in(1, y) && is_in(2, z)
             };
             for (patch, inputs) in patches.iter().filter(|(patch, _)| holds(patch)) {
-                let target = |row| Target {
-                    values: row,
-                    pitch: nx,
-                    plane: nx,
-                };
+                let target = |row| Target { values: row, pitch: nx, plane: nx };
                 let cells = patch.lo[0]..patch.lo[0] + patch.cells[0];
                 let outputs = rows.iter_mut().map(|row| target(&mut row[cells.clone()]));
                 let part = RowBlock {

@@ -20,9 +20,7 @@ impl<T: Number> Vectorized for Look<'_, T> {
         let (rows, most) = (self.rows.chunks(self.pitch), self.most);
         // Without an early exit a row is vector code.
         *self.finite = rows.fold(true, |finite, row| {
-            row[..self.length]
-                .iter()
-                .fold(finite, |finite, v| finite & (v.abs() <= most))
+            row[..self.length].iter().fold(finite, |finite, v| finite & (v.abs() <= most))
         });
     }
 }
@@ -35,13 +33,7 @@ pub(super) fn finite<T: Number>(
     pitch: usize,
 ) -> bool {
     let mut finite = true;
-    let look = Look {
-        pitch,
-        length,
-        rows,
-        most,
-        finite: &mut finite,
-    };
+    let look = Look { pitch, length, rows, most, finite: &mut finite };
     instructions::run(instructions, look);
     finite
 }

@@ -33,12 +33,7 @@ pub struct UnknownInstructions(pub Instructions);
 impl fmt::Display for UnknownInstructions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let available: Vec<&str> = Instructions::available().iter().map(|i| i.name()).collect();
-        write!(
-            f,
-            "this processor has no {}; it has: {}",
-            self.0.name(),
-            available.join(", ")
-        )
+        write!(f, "this processor has no {}; it has: {}", self.0.name(), available.join(", "))
     }
 }
 

@@ -46,18 +46,9 @@ impl<T: Registers> OnLanes for Interpreted<'_, T> {
 
     #[inline(always)]
     fn run<V: Lanes<Value = T>>(self) {
-        let RowBlock {
-            first: [x, y, z],
-            rows,
-            length,
-            inputs,
-            outputs,
-            ..
-        } = self.part;
-        let mut outputs: Vec<_> = outputs
-            .into_iter()
-            .map(|target| target.values.chunks_mut(target.pitch))
-            .collect();
+        let RowBlock { first: [x, y, z], rows, length, inputs, outputs, .. } = self.part;
+        let mut outputs: Vec<_> =
+            outputs.into_iter().map(|target| target.values.chunks_mut(target.pitch)).collect();
         let (program, scratch) = (self.program, self.scratch);
         let mut reads: Vec<&[T]> = Vec::with_capacity(program.reads().len());
         for row in 0..rows {
@@ -68,11 +59,7 @@ impl<T: Registers> OnLanes for Interpreted<'_, T> {
                 .collect();
             let y = y + row as isize;
             let read = |read: &Read| {
-                let at = [
-                    x - read.x_lo as isize,
-                    y + read.dy as isize,
-                    z + read.dz as isize,
-                ];
+                let at = [x - read.x_lo as isize, y + read.dy as isize, z + read.dz as isize];
                 inputs[read.input].from(at)
             };
             reads.clear();
@@ -103,14 +90,7 @@ macro_rules! interpreted {
             scratch: &mut RowScratch<$type>,
             part: RowBlock<'_, $type>,
         ) {
-            instructions::run_on_lanes(
-                instructions,
-                Interpreted {
-                    program,
-                    scratch,
-                    part,
-                },
-            );
+            instructions::run_on_lanes(instructions, Interpreted { program, scratch, part });
         }
     };
 }
@@ -150,11 +130,7 @@ substep { q = q_1, acc = acc_1 }
     }
 
     fn layout<T>(q: &[T], length: usize, program: &RowProgram) -> Layout {
-        Layout {
-            origin: program.halo()[0] as usize,
-            pitch: q.len(),
-            plane: q.len() * length,
-        }
+        Layout { origin: program.halo()[0] as usize, pitch: q.len(), plane: q.len() * length }
     }
 
     impl<T: Registers> OnLanes for OneRow<'_, T> {
@@ -165,8 +141,7 @@ substep { q = q_1, acc = acc_1 }
             let halo = self.program.halo()[0] as usize;
             let read = |read: &Read| &self.q[halo - read.x_lo..];
             let reads: Vec<&[T]> = self.program.reads().iter().map(read).collect();
-            self.program
-                .run_in::<Wide<V>>(&mut scratch, &reads, &mut outputs);
+            self.program.run_in::<Wide<V>>(&mut scratch, &reads, &mut outputs);
         }
     }
 
@@ -174,9 +149,7 @@ substep { q = q_1, acc = acc_1 }
         let algorithm = parse(SYSTEM).unwrap();
         let program = RowProgram::new(&algorithm, 0).unwrap();
         let value = |i: usize| T::from_f64(((i * 37 + 11) % 101) as f64 / 50.0 - 1.0);
-        let q: Vec<T> = (0..length + 2 * program.halo()[0] as usize)
-            .map(value)
-            .collect();
+        let q: Vec<T> = (0..length + 2 * program.halo()[0] as usize).map(value).collect();
         let old = [vec![T::ZERO; length], (7..length + 7).map(value).collect()];
         let mut expected = old.clone();
         for x in 0..length {
@@ -187,17 +160,10 @@ substep { q = q_1, acc = acc_1 }
         }
         for instructions in Instructions::available() {
             let mut rows = old.clone();
-            let work = OneRow {
-                program: &program,
-                q: &q,
-                rows: &mut rows,
-            };
+            let work = OneRow { program: &program, q: &q, rows: &mut rows };
             instructions::run_on_lanes(Checked::new(instructions).unwrap(), work);
             let bits = |rows: &[Vec<T>; 2]| {
-                rows.concat()
-                    .into_iter()
-                    .map(T::canonical_bits)
-                    .collect::<Vec<_>>()
+                rows.concat().into_iter().map(T::canonical_bits).collect::<Vec<_>>()
             };
             assert_eq!(
                 bits(&rows),

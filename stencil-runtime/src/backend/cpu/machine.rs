@@ -68,15 +68,7 @@ impl<T: Number> Machine<T> {
         pool: Arc<ThreadPool>,
     ) -> Result<Self, Error> {
         let on_threads = pool.clone();
-        let new = || {
-            Self::on_pool(
-                (algorithm, plan),
-                (domain, rules),
-                choice,
-                instructions,
-                pool,
-            )
-        };
+        let new = || Self::on_pool((algorithm, plan), (domain, rules), choice, instructions, pool);
         on_threads.install(new)
     }
 
@@ -147,9 +139,7 @@ impl<T: Number> Machine<T> {
             Action::Swap(pairs) => Some(Task::Swap(pairs)),
         };
         let substeps = actions(&fields.buffers, plan, all_alike)?.into_iter();
-        Ok(substeps
-            .map(|actions| actions.into_iter().filter_map(task).collect())
-            .collect())
+        Ok(substeps.map(|actions| actions.into_iter().filter_map(task).collect()).collect())
     }
 
     /// Returns the launches of each substep as one pipeline if rings can keep its stored functions, else one by one.
@@ -240,10 +230,8 @@ impl<T: Number> Machine<T> {
     /// Puts new values in the place of the old ones. The values from before the step stay in the spare array, which
     /// costs nothing but its memory, or are copied if the next substep reads them, too.
     fn swap(&mut self, pairs: &[(usize, usize)]) {
-        let read_again: Vec<bool> = pairs
-            .iter()
-            .map(|(_, new)| self.fields.buffers.is_shared(*new))
-            .collect();
+        let read_again: Vec<bool> =
+            pairs.iter().map(|(_, new)| self.fields.buffers.is_shared(*new)).collect();
         let (_, patches) = self.fields.patches_mut();
         for (arrays, spares) in patches.iter_mut().zip(&mut self.spares) {
             for ((field, new), read_again) in pairs.iter().zip(&read_again) {
@@ -281,15 +269,10 @@ impl<T: Number> Machine<T> {
     /// Returns the first new value of a launch that is not finite.
     fn find_not_finite(&self, launch: &Prepared<T>) -> BadValue {
         let fields = launch.fields.iter().map(|at| launch.outputs[*at]);
-        let found = fields
-            .filter_map(|at| Some((at, self.fields.first_not_finite_of(at)?)))
-            .next();
+        let found = fields.filter_map(|at| Some((at, self.fields.first_not_finite_of(at)?))).next();
         let (at, cell) = found.unwrap_or_default();
         let name = self.fields.buffers.name(at);
-        BadValue {
-            component: name.strip_suffix(NEW).unwrap_or(name).to_string(),
-            cell,
-        }
+        BadValue { component: name.strip_suffix(NEW).unwrap_or(name).to_string(), cell }
     }
 }
 
@@ -332,11 +315,7 @@ impl<T: Number> Device<T> for Machine<T> {
     fn reduce(&mut self, reducer: &Reducer, uniforms: &[f64], t: f64) -> Result<Vec<f64>, Error> {
         let fields = &mut self.fields;
         Ok(self.pool.install(|| {
-            let Reducer {
-                evaluation,
-                reductions,
-                ..
-            } = reducer;
+            let Reducer { evaluation, reductions, .. } = reducer;
             evaluation.reduce(fields, reductions, uniforms, t)
         }))
     }
@@ -354,9 +333,7 @@ impl<T: Number> Device<T> for Machine<T> {
         let patches = self.fields.patches();
         let arrays = patches.iter().flatten();
         let used = arrays.filter(|array| !array.values().is_empty());
-        let all = used
-            .clone()
-            .chain(self.spares.iter().flat_map(BTreeMap::values));
+        let all = used.clone().chain(self.spares.iter().flat_map(BTreeMap::values));
         let bytes = all.map(|array| array.values().len() * T::BYTES).sum();
         let spares = self.spares.first().map_or(0, BTreeMap::len);
         let counts = [used.count() / patches.len(), spares];
@@ -374,14 +351,13 @@ impl<T: Number> Device<T> for Machine<T> {
                 let t = self.rules.time(substep, moment.t, moment.dt);
                 renew(self, t)?;
             }
-            self.substep(substep, moment)
-                .map_err(|bad| Failure::NotFinite {
-                    bad,
-                    moment,
-                    substep,
-                    fields: After::Substep,
-                    unseen: 0,
-                })?;
+            self.substep(substep, moment).map_err(|bad| Failure::NotFinite {
+                bad,
+                moment,
+                substep,
+                fields: After::Substep,
+                unseen: 0,
+            })?;
         }
         Ok(())
     }
@@ -412,9 +388,8 @@ fn allocated<T: Number>(plan: &Plan, domain: Domain, halo: [usize; 3]) -> Result
     for at in (0..plan.buffers.len()).filter(|at| is_ring(*at)) {
         fields.buffers.separate(at);
     }
-    let is_wanted: Vec<bool> = (0..plan.buffers.len())
-        .map(|at| !is_ring(at) && fields.buffers.owns_memory(at))
-        .collect();
+    let is_wanted: Vec<bool> =
+        (0..plan.buffers.len()).map(|at| !is_ring(at) && fields.buffers.owns_memory(at)).collect();
     fields.allocate(|at| is_wanted[at])?;
     Ok(fields)
 }

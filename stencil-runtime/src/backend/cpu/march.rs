@@ -157,11 +157,7 @@ impl March {
         // Output arrays leave the list meanwhile, so that the others can be shared.
         let taken = last.outputs.iter().map(|i| std::mem::take(&mut arrays[*i]));
         let mut written: Vec<Array<T>> = taken.collect();
-        let region = Region {
-            shape,
-            extend: last.extend,
-            rows: self.tile[1],
-        };
+        let region = Region { shape, extend: last.extend, rows: self.tile[1] };
         let marching = Marching::new(self, &all, arrays, region, (instructions, most));
         let mut blocks = region.cut(written.iter_mut().map(Array::values_mut).collect());
         let [line, length] = self.lines(blocks.len(), &region);

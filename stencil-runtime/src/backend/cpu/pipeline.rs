@@ -78,10 +78,7 @@ impl Pipeline {
         plan: &Plan,
         launches: &[usize],
     ) -> Result<Self, Error> {
-        let mut pipeline = Pipeline {
-            links: Vec::new(),
-            axis: algorithm.slowest_axis().max(1),
-        };
+        let mut pipeline = Pipeline { links: Vec::new(), axis: algorithm.slowest_axis().max(1) };
         let mut needs = Needs::default();
         for at in launches.iter().rev() {
             let link = pipeline.link(algorithm, plan, *at, &mut needs)?;
@@ -122,9 +119,7 @@ impl Pipeline {
             let cells = [add(low, l), add(high, h)];
             if stored.contains(&id) {
                 let known = needs.cells.get(&id).copied();
-                needs
-                    .cells
-                    .insert(id, known.map_or(cells, |k| join(k, cells)));
+                needs.cells.insert(id, known.map_or(cells, |k| join(k, cells)));
                 let first = lag + l[self.axis] as isize;
                 let oldest = needs.oldest.entry(id).or_insert(first);
                 *oldest = first.min(*oldest);
@@ -133,13 +128,7 @@ impl Pipeline {
                 reads.insert(algorithm.function(id).name.clone(), planes);
             }
         }
-        Ok(Link {
-            launch: at,
-            low,
-            high,
-            windows,
-            reads,
-        })
+        Ok(Link { launch: at, low, high, windows, reads })
     }
 }
 
@@ -153,10 +142,7 @@ struct Needs {
 }
 
 fn join(a: [[isize; 3]; 2], b: [[isize; 3]; 2]) -> [[isize; 3]; 2] {
-    [
-        std::array::from_fn(|i| a[0][i].min(b[0][i])),
-        std::array::from_fn(|i| a[1][i].max(b[1][i])),
-    ]
+    [std::array::from_fn(|i| a[0][i].min(b[0][i])), std::array::from_fn(|i| a[1][i].max(b[1][i]))]
 }
 
 fn outputs(algorithm: &Algorithm, launch: &Launch) -> Result<Vec<FnId>, Error> {

@@ -31,26 +31,17 @@ impl<T: Real> Prefetch<T> {
                 reach[*array] = (row.dy.min(before), row.dy.max(behind), row.dz.max(up));
             }
             let [x, y, z] = part.first;
-            list.extend(
-                part.inputs
-                    .iter()
-                    .zip(reach)
-                    .map(|(view, (before, behind, up))| {
-                        let row = view.address([x, y, z + up as isize + 1]);
-                        let rows = [before.unsigned_abs() as usize, behind as usize];
-                        (row, view.pitch(), rows)
-                    }),
-            );
+            list.extend(part.inputs.iter().zip(reach).map(|(view, (before, behind, up))| {
+                let row = view.address([x, y, z + up as isize + 1]);
+                let rows = [before.unsigned_abs() as usize, behind as usize];
+                (row, view.pitch(), rows)
+            }));
             list.extend(part.outputs.iter().map(|target| {
                 let next = target.values.as_ptr().wrapping_add(target.plane);
                 (next, target.pitch, [0, 0])
             }));
         }
-        Prefetch {
-            now: Vec::with_capacity(2 * list.len()),
-            arrays: list,
-            rows: part.rows,
-        }
+        Prefetch { now: Vec::with_capacity(2 * list.len()), arrays: list, rows: part.rows }
     }
 
     /// Rows to prefetch with a row of the part: all of them, by its last row.
@@ -60,8 +51,7 @@ impl<T: Real> Prefetch<T> {
             let all = before + self.rows + behind;
             for at in row * all / self.rows..(row + 1) * all / self.rows {
                 let shift = at as isize - *before as isize;
-                self.now
-                    .push(first.wrapping_offset(shift * *pitch as isize));
+                self.now.push(first.wrapping_offset(shift * *pitch as isize));
             }
         }
         &self.now

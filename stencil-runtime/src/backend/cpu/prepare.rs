@@ -42,11 +42,7 @@ pub(super) struct Prepared<T> {
 
 #[derive(Debug)]
 pub(super) enum Code<T> {
-    Compiled {
-        entry: Entry<T>,
-        uniforms: Vec<usize>,
-        arrays: Vec<usize>,
-    },
+    Compiled { entry: Entry<T>, uniforms: Vec<usize>, arrays: Vec<usize> },
     Rows(RowProgram),
 }
 
@@ -64,14 +60,9 @@ impl<T: Number> Machine<T> {
             Choice::Compiled(kernels) => self.compiled(algorithm, launch, kernels.get(at))?,
             Choice::Rows => self.interpreted(algorithm, plan, launch)?,
         };
-        let Prepared {
-            inputs, outputs, ..
-        } = &prepared;
+        let Prepared { inputs, outputs, .. } = &prepared;
         if inputs.iter().any(|input| outputs.contains(input)) {
-            return Err(Error::Bug(format!(
-                "launch {} reads what it writes",
-                launch.name
-            )));
+            return Err(Error::Bug(format!("launch {} reads what it writes", launch.name)));
         }
         prepared.rows = self.rows_of_a_part(launch);
         let is_field =
@@ -95,9 +86,7 @@ impl<T: Number> Machine<T> {
         }
         let field = buffers.name(output).strip_suffix(NEW)?;
         let component = buffers.fields().position(|name| name == field)?;
-        let Domain {
-            mesh, boundaries, ..
-        } = &self.fields.domain;
+        let Domain { mesh, boundaries, .. } = &self.fields.domain;
         let rules = &boundaries.rules[component][Axis::X.index()];
         let ends = Ends::new(rules, shape.cells[0], depth, mesh.spacing()[0]);
         ends.are_plain().then_some(ends)
@@ -106,17 +95,8 @@ impl<T: Number> Machine<T> {
     /// Returns the number of rows of a part: enough to use each plane that is brought into the cache, few enough that
     /// the planes around them stay there.
     pub(super) fn rows_of_a_part(&self, launch: &Launch) -> usize {
-        let planes: usize = launch
-            .inputs
-            .iter()
-            .map(|(_, reach)| 2 * reach[2] as usize + 1)
-            .sum();
-        let rim = launch
-            .inputs
-            .iter()
-            .map(|(_, reach)| 2 * reach[1] as usize)
-            .max()
-            .unwrap_or(0);
+        let planes: usize = launch.inputs.iter().map(|(_, reach)| 2 * reach[2] as usize + 1).sum();
+        let rim = launch.inputs.iter().map(|(_, reach)| 2 * reach[1] as usize).max().unwrap_or(0);
         let rows = CACHE
             / (self.fields.shape().layout.pitch
                 * T::BYTES
@@ -130,40 +110,19 @@ impl<T: Number> Machine<T> {
         launch: &Launch,
         kernel: Option<&CompiledKernel>,
     ) -> Result<Prepared<T>, Error> {
-        let other = || {
-            Error::Bug(format!(
-                "the compiled program has no kernel for launch {}",
-                launch.name
-            ))
-        };
-        let kernel = kernel
-            .filter(|k| k.tables.name == launch.name)
-            .ok_or_else(other)?;
+        let other =
+            || Error::Bug(format!("the compiled program has no kernel for launch {}", launch.name));
+        let kernel = kernel.filter(|k| k.tables.name == launch.name).ok_or_else(other)?;
         let tables = kernel.tables;
-        let buffers = self
-            .fields
-            .buffers
-            .indices(tables.buffers.iter().copied())?;
-        let uniform = |name: &&str| {
-            algorithm
-                .uniforms
-                .iter()
-                .position(|u| u.name == *name)
-                .ok_or_else(other)
-        };
-        let uniforms = tables
-            .uniforms
-            .iter()
-            .map(uniform)
-            .collect::<Result<Vec<_>, _>>()?;
+        let buffers = self.fields.buffers.indices(tables.buffers.iter().copied())?;
+        let uniform =
+            |name: &&str| algorithm.uniforms.iter().position(|u| u.name == *name).ok_or_else(other);
+        let uniforms = tables.uniforms.iter().map(uniform).collect::<Result<Vec<_>, _>>()?;
         let mut inputs: Vec<usize> = Vec::new();
         let mut arrays = Vec::new();
         for row in tables.inputs {
             let array = buffers[row.buffer];
-            let at = inputs
-                .iter()
-                .position(|i| *i == array)
-                .unwrap_or(inputs.len());
+            let at = inputs.iter().position(|i| *i == array).unwrap_or(inputs.len());
             if at == inputs.len() {
                 inputs.push(array);
             }
@@ -178,11 +137,7 @@ impl<T: Number> Machine<T> {
             fields: Vec::new(),
             ends: Vec::new(),
             uniforms: Vec::new(),
-            code: Code::Compiled {
-                entry: T::entry(kernel),
-                uniforms,
-                arrays,
-            },
+            code: Code::Compiled { entry: T::entry(kernel), uniforms, arrays },
         })
     }
 
@@ -193,17 +148,14 @@ impl<T: Number> Machine<T> {
         launch: &Launch,
     ) -> Result<Prepared<T>, Error> {
         let function = |name: &str| {
-            algorithm
-                .find(name)
-                .ok_or_else(|| Error::Bug(format!("no grid function `{name}`")))
+            algorithm.find(name).ok_or_else(|| Error::Bug(format!("no grid function `{name}`")))
         };
         // A stored function that the launch computes is no input of it.
         let is_input = |name: &str| launch.inputs.iter().any(|(input, _)| input == name);
         let derived = plan.buffers.iter();
         let derived = derived.filter(|b| b.role == BufferRole::Derived && is_input(&b.name));
-        let stored: BTreeSet<FnId> = derived
-            .map(|b| function(&b.name))
-            .collect::<Result<_, _>>()?;
+        let stored: BTreeSet<FnId> =
+            derived.map(|b| function(&b.name)).collect::<Result<_, _>>()?;
         let mut outputs = Vec::new();
         for (buffer, name) in &launch.outputs {
             // A previous value is read in the row that the new one is written to.
@@ -219,10 +171,7 @@ impl<T: Number> Machine<T> {
             outputs.push((function(name)?, state));
         }
         let program = RowProgram::of_launch(algorithm, &outputs, &stored).map_err(Error::Bug)?;
-        let inputs = program
-            .inputs()
-            .iter()
-            .map(|id| algorithm.function(*id).name.as_str());
+        let inputs = program.inputs().iter().map(|id| algorithm.function(*id).name.as_str());
         Ok(Prepared {
             substep: launch.substep,
             extend: launch.extend.map(|e| e as usize),

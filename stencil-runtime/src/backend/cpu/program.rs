@@ -70,10 +70,7 @@ impl<K: RowKernel<U, I, O>, V: Lanes, const U: usize, const I: usize, const O: u
     #[inline(always)]
     pub fn load(&self, input: usize, x: isize) -> V {
         let RowInput { x_lo, x_hi, .. } = K::TABLES.inputs[input];
-        assert!(
-            x >= -(x_lo as isize) && x <= x_hi as isize,
-            "a cell in the tables"
-        );
+        assert!(x >= -(x_lo as isize) && x <= x_hi as isize, "a cell in the tables");
         // SAFETY: `Rows` checked that the row reaches `x_lo` before and `x_hi` behind all cells.
         unsafe { V::load(self.rows.inputs[input].offset(self.x as isize + x)) }
     }
@@ -180,12 +177,7 @@ fn cells_of_row<K, V: Lanes, const U: usize, const I: usize, const O: usize>(
         if step.looks_ahead {
             prefetch(ahead, step.x);
         }
-        let new = K::cells(Cells {
-            uniforms,
-            rows,
-            x: step.x,
-            kernel: PhantomData,
-        });
+        let new = K::cells(Cells { uniforms, rows, x: step.x, kernel: PhantomData });
         for (value, row) in new.into_iter().zip(&targets[step.to]) {
             // SAFETY: rows are as long as the steps were made for, asides as a register.
             unsafe { value.store(row.add(step.at)) };
@@ -233,12 +225,7 @@ impl Steps {
             false => (length, skew % lanes),
         };
         let aside = |is_there: bool, x: usize, to: usize| {
-            is_there.then_some(Step {
-                x,
-                to,
-                at: 0,
-                looks_ahead: false,
-            })
+            is_there.then_some(Step { x, to, at: 0, looks_ahead: false })
         };
         let first = aside(skew > 0, 0, 1);
         let last = aside(!(n - skew).is_multiple_of(lanes), n - lanes, 2);
@@ -248,11 +235,7 @@ impl Steps {
             at: skew + i * lanes,
             looks_ahead: (i * lanes * T::BYTES).is_multiple_of(LINE),
         });
-        Steps {
-            length,
-            lanes,
-            list: first.into_iter().chain(last).chain(whole).collect(),
-        }
+        Steps { length, lanes, list: first.into_iter().chain(last).chain(whole).collect() }
     }
 
     /// The steps, of rows of so many cells in registers with so many lanes.
@@ -261,11 +244,7 @@ impl Steps {
     /// If the steps were made for other rows.
     #[inline]
     fn of(&self, length: usize, lanes: usize) -> &[Step] {
-        assert_eq!(
-            (self.length, self.lanes),
-            (length, lanes),
-            "steps are for these rows"
-        );
+        assert_eq!((self.length, self.lanes), (length, lanes), "steps are for these rows");
         &self.list
     }
 }

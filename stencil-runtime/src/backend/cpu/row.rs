@@ -22,19 +22,10 @@ impl<T: Real, const I: usize, const O: usize> Rows<T, I, O> {
     /// If they do not.
     #[inline(always)]
     pub(super) fn of(tables: &[RowInput], work: Work<'_>, part: RowBlock<'_, T>) -> Self {
-        let RowBlock {
-            first: [x, y, z],
-            rows,
-            length,
-            inputs: views,
-            mut outputs,
-            ..
-        } = part;
+        let RowBlock { first: [x, y, z], rows, length, inputs: views, mut outputs, .. } = part;
         let cells = |pitch: usize| (rows - 1) * pitch + length;
         let inputs = std::array::from_fn(|i| {
-            let RowInput {
-                dy, dz, x_lo, x_hi, ..
-            } = tables[i];
+            let RowInput { dy, dz, x_lo, x_hi, .. } = tables[i];
             let view = &views[work.arrays[i]];
             let at = [x - x_lo as isize, y + dy as isize, z + dz as isize];
             let cells = &view.from(at)[..x_lo + cells(view.pitch()) + x_hi];
@@ -48,11 +39,7 @@ impl<T: Real, const I: usize, const O: usize> Rows<T, I, O> {
             let target = &mut outputs[o];
             target.values[..cells(target.pitch)].as_mut_ptr()
         });
-        Rows {
-            inputs,
-            outputs,
-            pitches,
-        }
+        Rows { inputs, outputs, pitches }
     }
 
     /// Goes on to the next rows.

@@ -62,9 +62,8 @@ impl Region<'_> {
         let [ex, ey, ez] = self.extend.map(|e| e as isize);
         let margin = self.margin();
         let (length, height) = (self.size(0), self.size(1));
-        let mut columns: Vec<Vec<Block<'o, T>>> = (0..height.div_ceil(self.rows))
-            .map(|_| Vec::new())
-            .collect();
+        let mut columns: Vec<Vec<Block<'o, T>>> =
+            (0..height.div_ceil(self.rows)).map(|_| Vec::new()).collect();
         // The remainder of each output, and the index at which it begins.
         let mut rest: Vec<(&'o mut [T], usize)> =
             outputs.into_iter().map(|values| (values, 0)).collect();
@@ -80,11 +79,7 @@ impl Region<'_> {
                     (*values, *at) = (after, end);
                     part
                 });
-                column.push(Block {
-                    first,
-                    rows,
-                    outputs: outputs.collect(),
-                });
+                column.push(Block { first, rows, outputs: outputs.collect() });
             }
         }
         columns.into_iter().flatten().collect()

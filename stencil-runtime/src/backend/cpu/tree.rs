@@ -80,11 +80,7 @@ mod tests {
         let expected = (run(0, 9) + run(9, 18)) + (run(18, 27) + run(27, 35));
         assert_eq!(sum(&values).to_bits(), expected.to_bits());
         let in_order = run(0, 35);
-        assert_ne!(
-            in_order.to_bits(),
-            expected.to_bits(),
-            "values that can tell"
-        );
+        assert_ne!(in_order.to_bits(), expected.to_bits(), "values that can tell");
     }
 
     #[test]

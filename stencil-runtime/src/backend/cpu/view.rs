@@ -95,12 +95,7 @@ pub(super) struct Ring<T> {
 
 impl<T: Real> Ring<T> {
     pub(super) fn new(extent: Extent) -> Self {
-        let Extent {
-            before,
-            size,
-            window,
-            along_y,
-        } = extent;
+        let Extent { before, size, window, along_y } = extent;
         let line = LINE / T::BYTES;
         let lead = before[0].next_multiple_of(line);
         // An odd number of lines, so that rows do not compete for the same sets of the cache.
@@ -120,12 +115,7 @@ impl<T: Real> Ring<T> {
         Ring {
             data,
             first,
-            map: Map {
-                origin: first as isize,
-                pitch: pitch as isize,
-                plane,
-                masks,
-            },
+            map: Map { origin: first as isize, pitch: pitch as isize, plane, masks },
         }
     }
 
@@ -136,10 +126,7 @@ impl<T: Real> Ring<T> {
     }
 
     pub(super) fn view(&self) -> View<'_, T> {
-        View {
-            values: &self.data,
-            map: self.map,
-        }
+        View { values: &self.data, map: self.map }
     }
 
     /// Returns the rows from a cell on.

@@ -165,10 +165,7 @@ pub enum CudaError {
 impl CudaError {
     /// Returns a function from the error of the driver to that of a call.
     pub(crate) fn driver(call: &'static str) -> impl Fn(cudarc::driver::DriverError) -> Self {
-        move |error| CudaError::Driver {
-            call,
-            reason: driver::words(error),
-        }
+        move |error| CudaError::Driver { call, reason: driver::words(error) }
     }
 }
 

@@ -118,9 +118,7 @@ impl SeriesWriter {
         self.lines += 1;
         width(&self.path, self.lines, self.columns, row.len())?;
         self.last = row.first().copied();
-        self.file
-            .write_all(line(row).as_bytes())
-            .map_err(|e| io_error(&self.part, "write", e))
+        self.file.write_all(line(row).as_bytes()).map_err(|e| io_error(&self.part, "write", e))
     }
 
     /// Flushes to the disk and renames the file to its name.
@@ -157,21 +155,15 @@ pub(super) fn part_of(path: &Path) -> PathBuf {
 fn lock(file: &File) -> io::Result<()> {
     match file.try_lock() {
         Ok(()) => Ok(()),
-        Err(TryLockError::WouldBlock) => Err(io::Error::new(
-            io::ErrorKind::WouldBlock,
-            "another process writes this series",
-        )),
+        Err(TryLockError::WouldBlock) => {
+            Err(io::Error::new(io::ErrorKind::WouldBlock, "another process writes this series"))
+        }
         Err(TryLockError::Error(_)) => Ok(()),
     }
 }
 
 fn first_value(line: &str) -> Option<f64> {
-    line.split(',')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .parse()
-        .ok()
+    line.split(',').next().unwrap_or_default().trim().parse().ok()
 }
 
 /// Returns the rows up to `step`, each step once. A last line without its end was cut off by a crash.

@@ -55,9 +55,7 @@ fn a_killed_run_leaves_whole_lines_that_the_next_one_keeps() {
     let columns = ["step", "t"];
     let mut series = SeriesWriter::create(&temp.0, &columns).unwrap();
     for step in 0..4 {
-        series
-            .push(&[f64::from(step), 0.1 * f64::from(step)])
-            .unwrap();
+        series.push(&[f64::from(step), 0.1 * f64::from(step)]).unwrap();
     }
     let second = SeriesWriter::create(&temp.0, &columns).unwrap_err();
     assert!(second.to_string().contains("another process"), "{second}");
@@ -65,10 +63,7 @@ fn a_killed_run_leaves_whole_lines_that_the_next_one_keeps() {
     // Killed: what it wrote stays, with half a line, and its lock is gone.
     drop(series);
     fs::rename(&temp.0, part_of(&temp.0)).unwrap();
-    let mut part = OpenOptions::new()
-        .append(true)
-        .open(part_of(&temp.0))
-        .unwrap();
+    let mut part = OpenOptions::new().append(true).open(part_of(&temp.0)).unwrap();
     part.write_all(b"1,0.").unwrap();
 
     let mut series = SeriesWriter::resume(&temp.0, &columns, 2).unwrap();
@@ -107,9 +102,7 @@ fn a_run_that_fails_keeps_its_rows() {
 fn other_columns_are_refused_and_the_old_file_stays() {
     let temp = Temp::new("columns");
     fs::write(&temp.0, "step,mass\n0,1\n").unwrap();
-    let message = SeriesWriter::resume(&temp.0, &["step", "energy"], 5)
-        .unwrap_err()
-        .to_string();
+    let message = SeriesWriter::resume(&temp.0, &["step", "energy"], 5).unwrap_err().to_string();
     assert!(
         message.contains("has the columns step, mass, and the run writes step, energy"),
         "{message}"
@@ -123,10 +116,7 @@ fn what_is_wrong_is_named_with_its_line() {
     for (text, expected) in [
         ("", "is empty"),
         ("a,b\n1,2\n\n3\n", "line 4: 1 values for 2 columns"),
-        (
-            "a,b\n1,2\n3,four\n",
-            "line 3, column `b`: `four` is not a number",
-        ),
+        ("a,b\n1,2\n3,four\n", "line 3, column `b`: `four` is not a number"),
     ] {
         fs::write(&temp.0, text).unwrap();
         let message = Table::read(&temp.0).unwrap_err().to_string();
@@ -135,16 +125,10 @@ fn what_is_wrong_is_named_with_its_line() {
     assert!(Table::read("/no/such.csv").is_err());
     for names in [["a", "a"], ["a,b", "c"], ["", "c"], [" a", "c"]] {
         assert!(
-            matches!(
-                SeriesWriter::create(&temp.0, &names),
-                Err(CsvError::Name { .. })
-            ),
+            matches!(SeriesWriter::create(&temp.0, &names), Err(CsvError::Name { .. })),
             "{names:?}"
         );
     }
     let mut series = SeriesWriter::create(&temp.0, &["a", "b"]).unwrap();
-    assert!(matches!(
-        series.push(&[1.0]),
-        Err(CsvError::Width { line: 2, .. })
-    ));
+    assert!(matches!(series.push(&[1.0]), Err(CsvError::Width { line: 2, .. })));
 }

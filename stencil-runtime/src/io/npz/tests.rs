@@ -22,13 +22,10 @@ fn write(path: &Path) {
     let cube = Array3::from_shape_fn((3, 40, 100), |(z, y, x)| (z * 4000 + y * 100 + x) as f64);
     file.array("cube", &cube.view()).unwrap();
     // A transposed view is not contiguous in C order.
-    file.array("turned", &arr2(&[[1.0_f32, 2.0], [3.0, f32::NAN]]).t())
-        .unwrap();
-    file.array("line", &Array1::from(vec![0.1_f64, -0.0]).view())
-        .unwrap();
+    file.array("turned", &arr2(&[[1.0_f32, 2.0], [3.0, f32::NAN]]).t()).unwrap();
+    file.array("line", &Array1::from(vec![0.1_f64, -0.0]).view()).unwrap();
     file.array("none", &Array1::<f32>::zeros(0).view()).unwrap();
-    file.array("point", &Array0::from_elem((), 7.5_f32).view())
-        .unwrap();
+    file.array("point", &Array0::from_elem((), 7.5_f32).view()).unwrap();
     file.f64("t", 0.1 + 0.2).unwrap();
     file.u64("step", u64::MAX).unwrap();
     file.i64("offset", i64::MIN).unwrap();
@@ -79,10 +76,7 @@ fn errors_name_file_and_reason() {
     let message = file.array_f64("turned").unwrap_err().to_string();
     assert!(message.contains("expected an f64 array, found f32 array of shape [2, 2]"));
     assert!(matches!(file.u64("offset"), Err(NpzError::Kind { .. })));
-    assert!(matches!(
-        Npz::open("/no/such.npz"),
-        Err(NpzError::Io { action: "read", .. })
-    ));
+    assert!(matches!(Npz::open("/no/such.npz"), Err(NpzError::Io { action: "read", .. })));
     assert!(NpzWriter::create("/no/such/folder/a.npz").is_err());
 }
 
@@ -101,10 +95,7 @@ fn a_damaged_entry_is_named() {
     let mut file = Npz::open(&temp.0).unwrap();
     assert!(!file.is_sealed());
     let message = file.get("cube").unwrap_err().to_string();
-    assert!(
-        message.contains("entry `cube`: damaged: checksum"),
-        "{message}"
-    );
+    assert!(message.contains("entry `cube`: damaged: checksum"), "{message}");
 }
 
 #[test]
@@ -136,10 +127,7 @@ fn bad_names_are_refused_and_nothing_appears() {
     let mut file = NpzWriter::create(&temp.0).unwrap();
     file.f64("t", 1.0).unwrap();
     for name in ["", "a/b", "t"] {
-        assert!(
-            matches!(file.f64(name, 1.0), Err(NpzError::Entry { .. })),
-            "{name:?}"
-        );
+        assert!(matches!(file.f64(name, 1.0), Err(NpzError::Entry { .. })), "{name:?}");
     }
     drop(file);
     assert!(!temp.0.exists());

@@ -129,11 +129,7 @@ fn central_entry(c: &mut Cursor<'_>) -> io::Result<Entry> {
     }
     // The ZIP64 field holds, in this order, only those values that did not fit.
     let mut wide = |short: u32| {
-        if short == IN_EXTRA {
-            long.u64()
-        } else {
-            Ok(short.into())
-        }
+        if short == IN_EXTRA { long.u64() } else { Ok(short.into()) }
     };
     let size = wide(size)?;
     let packed = wide(packed)?;
@@ -141,14 +137,7 @@ fn central_entry(c: &mut Cursor<'_>) -> io::Result<Entry> {
     if packed != size && !deflated {
         return Err(invalid(format!("`{name}`: a stored entry of two lengths")));
     }
-    Ok(Entry {
-        name,
-        crc,
-        size,
-        packed,
-        deflated,
-        at: wide(at)?,
-    })
+    Ok(Entry { name, crc, size, packed, deflated, at: wide(at)? })
 }
 
 /// Reads one entry's data, of at most so many bytes, and checks its checksum.
@@ -220,10 +209,7 @@ struct Cursor<'a>(&'a [u8]);
 
 impl<'a> Cursor<'a> {
     fn take(&mut self, n: usize) -> io::Result<&'a [u8]> {
-        let (head, rest) = self
-            .0
-            .split_at_checked(n)
-            .ok_or_else(|| invalid("cut off"))?;
+        let (head, rest) = self.0.split_at_checked(n).ok_or_else(|| invalid("cut off"))?;
         self.0 = rest;
         Ok(head)
     }

@@ -13,10 +13,7 @@ fn a_line_passes_through_its_points() {
     let plot = LinePlot::new().series("", &[0.0, 1.0], &[0.0, 1.0], Style::Line);
     let (c, r) = drawn(&plot.y_range(0.0, 1.0));
     assert_eq!(c.get(r.x + r.w / 2, r.y + r.h / 2), Color::PALETTE[0]);
-    assert_eq!(
-        c.get(r.x + r.w / 4, r.bottom() - r.h / 4),
-        Color::PALETTE[0]
-    );
+    assert_eq!(c.get(r.x + r.w / 4, r.bottom() - r.h / 4), Color::PALETTE[0]);
     assert_ne!(c.get(r.x + r.w / 4, r.y + r.h / 4), Color::PALETTE[0]);
     assert_eq!(c.get(r.x - 1, r.y + 100), Color::INK);
 }
@@ -24,12 +21,12 @@ fn a_line_passes_through_its_points() {
 #[test]
 fn fourth_order_has_slope_four_on_logarithmic_axes() {
     let h = [1.0, 0.1, 0.01];
-    let plot = LinePlot::new()
-        .log_x()
-        .log_y()
-        .x_range(0.01, 1.0)
-        .y_range(1e-8, 1.0)
-        .series("", &h, &h.map(|h: f64| h.powi(4)), Style::Points);
+    let plot = LinePlot::new().log_x().log_y().x_range(0.01, 1.0).y_range(1e-8, 1.0).series(
+        "",
+        &h,
+        &h.map(|h: f64| h.powi(4)),
+        Style::Points,
+    );
     let (c, r) = drawn(&plot);
     assert_eq!(c.get(r.x + r.w / 2, r.y + r.h / 2), Color::PALETTE[0]);
     assert_eq!(c.get(r.x + 1, r.bottom() - 1), Color::PALETTE[0]);
@@ -42,12 +39,7 @@ fn the_legend_keeps_clear_of_curves() {
     let rising: Vec<f64> = xs.iter().map(|x| x * x).collect();
     let falling: Vec<f64> = xs.iter().map(|x| -x * x).collect();
     let fonts = Fonts::new();
-    let rect = Rect {
-        x: 0,
-        y: 0,
-        w: PLOT.0,
-        h: PLOT.1,
-    };
+    let rect = Rect { x: 0, y: 0, w: PLOT.0, h: PLOT.1 };
     for (ys, top) in [(&rising, true), (&falling, false)] {
         let plot = LinePlot::new().series("a", &xs, ys, Style::Line);
         let (x, y, _) = plot.axes(&fonts);
@@ -90,23 +82,13 @@ fn ticks_are_where_they_are_asked_for() {
 
 #[test]
 fn odd_data_do_not_panic() {
-    let cases: [&[f64]; 6] = [
-        &[],
-        &[1.0],
-        &[f64::NAN; 3],
-        &[2.0, 2.0],
-        &[f64::MAX, -f64::MAX],
-        &[-1.0, 0.0],
-    ];
+    let cases: [&[f64]; 6] =
+        [&[], &[1.0], &[f64::NAN; 3], &[2.0, 2.0], &[f64::MAX, -f64::MAX], &[-1.0, 0.0]];
     for ys in cases {
         let xs: Vec<f64> = (0..ys.len()).map(|i| i as f64).collect();
-        for style in [
-            Style::Line,
-            Style::Dashed,
-            Style::Points,
-            Style::LinePoints,
-            Style::LineRings,
-        ] {
+        for style in
+            [Style::Line, Style::Dashed, Style::Points, Style::LinePoints, Style::LineRings]
+        {
             let plot = LinePlot::new().series("a", &xs, ys, style);
             let plot = plot.x_ticks(ys.iter().copied());
             plot.clone().draw().unwrap();
@@ -124,17 +106,7 @@ fn gaps_split_a_curve() {
         Style::Line,
     );
     let (x, y, _) = plot.axes(&Fonts::new());
-    let runs = plot.runs(
-        &plot.series[0],
-        &x,
-        &y,
-        Rect {
-            x: 0,
-            y: 0,
-            w: 9,
-            h: 9,
-        },
-    );
+    let runs = plot.runs(&plot.series[0], &x, &y, Rect { x: 0, y: 0, w: 9, h: 9 });
     assert_eq!(runs.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2]);
 }
 

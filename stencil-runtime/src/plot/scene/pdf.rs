@@ -34,8 +34,7 @@ pub(super) fn print(scene: &Scene) -> Vec<u8> {
         covers: Vec::new(),
     };
     // `y` counts downwards from here on.
-    page.content
-        .transform([SCALE, 0.0, 0.0, -SCALE, 0.0, h * SCALE]);
+    page.content.transform([SCALE, 0.0, 0.0, -SCALE, 0.0, h * SCALE]);
     page.color(Color::WHITE);
     page.content.rect(0.0, 0.0, w, h).fill_nonzero();
     for shape in &scene.shapes {
@@ -96,9 +95,7 @@ impl<'a> Page<'a> {
     }
 
     fn path(&mut self, points: &[Point]) {
-        let finite = points
-            .iter()
-            .filter(|(x, y)| x.is_finite() && y.is_finite());
+        let finite = points.iter().filter(|(x, y)| x.is_finite() && y.is_finite());
         for (at, (x, y)) in finite.enumerate() {
             match at {
                 0 => self.content.move_to(*x, *y),

@@ -56,11 +56,7 @@ fn line(
 ) -> std::fmt::Result {
     let stroke = outline(Some(stroke));
     let Some(clip) = clip else {
-        return writeln!(
-            out,
-            "<polyline points=\"{}\" fill=\"none\"{stroke}/>",
-            list(points)
-        );
+        return writeln!(out, "<polyline points=\"{}\" fill=\"none\"{stroke}/>", list(points));
     };
     let Rect { x, y, w, h } = clip;
     let name = format!("clip{x}_{y}_{w}_{h}");
@@ -145,9 +141,9 @@ fn outline(stroke: Option<&Stroke>) -> String {
     let Some(stroke) = stroke else {
         return String::new();
     };
-    let dash = stroke.dash.map_or(String::new(), |(dash, gap)| {
-        format!(" stroke-dasharray=\"{dash} {gap}\"")
-    });
+    let dash = stroke
+        .dash
+        .map_or(String::new(), |(dash, gap)| format!(" stroke-dasharray=\"{dash} {gap}\""));
     format!(
         " stroke=\"{}\" stroke-width=\"{}\" stroke-linejoin=\"round\" stroke-linecap=\"round\"{dash}",
         hex(stroke.color),

@@ -7,11 +7,7 @@ const RED: Color = Color(255, 0, 0);
 
 fn drawing() -> Scene {
     let mut scene = Scene::new(80.0, 60.0);
-    scene.rect(
-        [10.0, 10.0, 20.0, 20.0],
-        Some(RED),
-        Some(Stroke::new(Color::INK, 2.0)),
-    );
+    scene.rect([10.0, 10.0, 20.0, 20.0], Some(RED), Some(Stroke::new(Color::INK, 2.0)));
     scene.circle((60.0, 20.0), 8.0, Some(RED), None);
     scene.circle((60.0, 45.0), 8.0, None, Some(Stroke::new(RED, 3.0)));
     scene.line(&[(0.0, 55.0), (80.0, 55.0)], Stroke::new(Color::INK, 2.0));
@@ -25,18 +21,10 @@ fn both_forms_have_the_same_shapes() {
     assert_eq!((canvas.get(20, 20), canvas.get(60, 20)), (RED, RED));
     assert_eq!(canvas.get(10, 20), Color::INK);
     // A ring is open inside.
-    assert_eq!(
-        (canvas.get(60, 45), canvas.get(67, 45)),
-        (Color::WHITE, RED)
-    );
+    assert_eq!((canvas.get(60, 45), canvas.get(67, 45)), (Color::WHITE, RED));
     assert_eq!(canvas.get(40, 55), Color::INK);
     let svg = drawing().svg();
-    for (tag, count) in [
-        ("<polygon", 1),
-        ("<circle", 2),
-        ("<polyline", 1),
-        ("<text", 1),
-    ] {
+    for (tag, count) in [("<polygon", 1), ("<circle", 2), ("<polyline", 1), ("<text", 1)] {
         assert_eq!(svg.matches(tag).count(), count, "{tag}\n{svg}");
     }
     assert!(svg.contains("a&lt;b &amp; &quot;c&quot;") && svg.contains("#ff0000"));
@@ -51,24 +39,16 @@ fn polygons_are_filled_to_their_edges() {
     scene.polygon(&nowhere, Some(RED), None);
     let canvas = scene.canvas();
     assert_eq!((canvas.get(20, 20), canvas.get(20, 34)), (RED, RED));
-    assert_eq!(
-        (canvas.get(8, 10), canvas.get(20, 36)),
-        (Color::WHITE, Color::WHITE)
-    );
+    assert_eq!((canvas.get(8, 10), canvas.get(20, 36)), (Color::WHITE, Color::WHITE));
     // The edge is smooth.
-    let mixed = (0..40)
-        .map(|x| canvas.get(x, 20))
-        .filter(|c| *c != RED && *c != Color::WHITE);
+    let mixed = (0..40).map(|x| canvas.get(x, 20)).filter(|c| *c != RED && *c != Color::WHITE);
     assert!(mixed.count() >= 2);
 }
 
 #[test]
 fn texts_tell_where_they_are() {
     let mut scene = Scene::new(100.0, 100.0);
-    let letters = Lettering {
-        anchor: Anchor::Middle,
-        ..Lettering::new(20.0)
-    };
+    let letters = Lettering { anchor: Anchor::Middle, ..Lettering::new(20.0) };
     scene.text((50.0, 50.0), "word", letters);
     let [x, y, w, h] = scene.texts()[0].1;
     assert!((x + w / 2.0 - 50.0).abs() < 0.01 && (y + h / 2.0 - 50.0).abs() < 0.01);
@@ -91,12 +71,9 @@ fn both_files_are_written_and_a_wrong_folder_is_named() {
 fn a_file_is_what_its_ending_says() {
     let folder = std::env::temp_dir().join(format!("endings-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
-    for (ending, begin) in [
-        ("png", &b"\x89PNG"[..]),
-        ("svg", b"<svg "),
-        ("pdf", b"%PDF-"),
-        ("PDF", b"%PDF-"),
-    ] {
+    for (ending, begin) in
+        [("png", &b"\x89PNG"[..]), ("svg", b"<svg "), ("pdf", b"%PDF-"), ("PDF", b"%PDF-")]
+    {
         let file = folder.join(format!("a.{ending}"));
         drawing().save_as(&file).unwrap();
         assert!(std::fs::read(&file).unwrap().starts_with(begin), "{ending}");
@@ -127,12 +104,7 @@ fn instructions(pdf: &[u8]) -> String {
 #[test]
 fn a_page_has_the_shapes_of_the_drawing() {
     let mut scene = drawing();
-    let area = Rect {
-        x: 2,
-        y: 3,
-        w: 4,
-        h: 2,
-    };
+    let area = Rect { x: 2, y: 3, w: 4, h: 2 };
     scene.image(area, vec![RED; 8]);
     scene.veil(area, Color::WHITE, 0.5);
     scene.polyline(&[(-1e9, 30.0), (1e9, 30.0)], Stroke::new(RED, 1.0), area);
@@ -145,9 +117,7 @@ fn a_page_has_the_shapes_of_the_drawing() {
     assert_eq!((count("f"), count("f*")), (4, 1), "{text}");
     assert_eq!((count("Do"), count("gs"), count("W")), (1, 1, 1), "{text}");
     // Numbers have a form that any reader takes.
-    let numbers = text
-        .split_whitespace()
-        .filter_map(|word| word.parse::<f32>().ok());
+    let numbers = text.split_whitespace().filter_map(|word| word.parse::<f32>().ok());
     assert!(numbers.into_iter().all(|number| number.abs() < 1000.0));
     let whole = String::from_utf8_lossy(&pdf);
     assert!(whole.contains("/MediaBox [0 0 40 30]"), "{whole}");
@@ -157,21 +127,13 @@ fn a_page_has_the_shapes_of_the_drawing() {
 fn letters_of_a_page_are_where_those_of_pixels_are() {
     let fonts = Fonts::new();
     let style = Style::new(20.0, Weight::Bold, RED);
-    for (align, [left, right]) in [
-        (Align::Left, [0.0, 1.0]),
-        (Align::Center, [-0.5, 0.5]),
-        (Align::Right, [-1.0, 0.0]),
-    ] {
+    for (align, [left, right]) in
+        [(Align::Left, [0.0, 1.0]), (Align::Center, [-0.5, 0.5]), (Align::Right, [-1.0, 0.0])]
+    {
         let width = fonts.width("HxH", style);
-        let points = fonts
-            .outlines("HxH", align, style)
-            .into_iter()
-            .map(|piece| match piece {
-                Piece::Start(at)
-                | Piece::Line(at)
-                | Piece::Quad(_, at)
-                | Piece::Cubic(_, _, at) => at,
-            });
+        let points = fonts.outlines("HxH", align, style).into_iter().map(|piece| match piece {
+            Piece::Start(at) | Piece::Line(at) | Piece::Quad(_, at) | Piece::Cubic(_, _, at) => at,
+        });
         let points: Vec<Point> = points.collect();
         let (xs, ys) = (points.iter().map(|p| p.0), points.iter().map(|p| p.1));
         let least = |values: &mut dyn Iterator<Item = f32>| values.fold(f32::INFINITY, f32::min);

@@ -80,11 +80,7 @@ fn in_list(list: &mut [Item], name: &str, path: &[&str], at: At, new: New) -> Re
     };
     let Some(number) = number(first) else {
         let message = format!("`{name}` is a list, and `{first}` is no number of an entry");
-        let help = format!(
-            "write `{name}.1.{}`: {}",
-            path.join("."),
-            entries(name, list)
-        );
+        let help = format!("write `{name}.1.{}`: {}", path.join("."), entries(name, list));
         return Err((message, help));
     };
     let there = entries(name, list);

@@ -37,10 +37,7 @@ fn random_fields_have_their_spectra() {
     let found = kinetic_energy(&[u[0].view(), u[1].view()], simulation.spacing()).unwrap();
     for (k, energy) in found.k.iter().zip(&found.energy).take(6).skip(1) {
         let wanted = 0.1 * k * k * (-k).exp() * found.k[1];
-        assert!(
-            (energy / wanted - 1.0).abs() < 1e-12,
-            "k = {k}: {energy} {wanted}"
-        );
+        assert!((energy / wanted - 1.0).abs() < 1e-12, "k = {k}: {energy} {wanted}");
     }
     // A formula may add a number to a field, which itself has no mean.
     let q = simulation.to_f64("q").unwrap();
@@ -67,19 +64,11 @@ const WRONG: [(&str, &str, &str); 9] = [
     ("seed = 3", "seeds = 3", "did you mean `seed`?"),
     ("seed = 3", "seed = 0.5", "a whole number"),
     ("spectrum = '1/(1 + k^4)'", "seed = 2", "add spectrum ="),
-    (
-        "{ spectrum = '1/(1 + k^4)' }",
-        "3",
-        "a table with a spectrum",
-    ),
+    ("{ spectrum = '1/(1 + k^4)' }", "3", "a table with a spectrum"),
     ("k^2*exp(-k)", "x*exp(-k)", "a formula of the wavenumber k"),
     ("k^2*exp(-k)", "q*exp(-k)", "q"),
     ("size = 0.1", "size = 0.1\nk = 2", "the name `k` is taken"),
-    (
-        "size = 0.1",
-        "size = 0.1\nfirst_y = 2",
-        "the name `first_y` is taken",
-    ),
+    ("size = 0.1", "size = 0.1\nfirst_y = 2", "the name `first_y` is taken"),
     ("second = {", "first_x = {", "help"),
 ];
 

@@ -31,20 +31,13 @@ fn patches_arrive_and_are_written_where_there_are_many() {
     assert_eq!(again.to_toml(None), text);
     assert!(!flow(&[]).to_toml(None).contains("patches"));
 
-    let changed = |patches: &str| {
-        parse(FLOW, &[Change::set(patches)])
-            .unwrap_err()
-            .to_string()
-    };
+    let changed = |patches: &str| parse(FLOW, &[Change::set(patches)]).unwrap_err().to_string();
     let message = changed("mesh.patches=2,5");
     let expected = [
         "the cells along y (12) do not divide into 5 patches",
         "give 4 or 6 patches along y, or 10 or 15 cells",
     ];
-    assert!(
-        expected.iter().all(|part| message.contains(part)),
-        "{message}"
-    );
+    assert!(expected.iter().all(|part| message.contains(part)), "{message}");
     assert!(changed("mesh.patches=0").contains("give a whole number from 1 on"));
 }
 
@@ -55,30 +48,16 @@ fn every_setting_arrives() {
     assert_eq!(problem.mesh.extent, [std::f64::consts::TAU, 3.0, 1.0]);
     assert_eq!(problem.mesh.origin, [0.0, -1.5, 0.0]);
     assert!(problem.mesh.centered);
-    assert_eq!(
-        problem.params,
-        [("nu".to_string(), 0.1), ("c".to_string(), 6.0)]
-    );
+    assert_eq!(problem.params, [("nu".to_string(), 0.1), ("c".to_string(), 6.0)]);
     let scheme = &problem.system.algorithm().scheme;
-    assert_eq!(
-        scheme,
-        "problem: central order 4, mixed composed, time euler"
-    );
+    assert_eq!(scheme, "problem: central order 4, mixed composed, time euler");
     let h = 0.25;
     assert_eq!(problem.time.dt, TimeStep::Fixed(0.1 * h / 6.0));
-    assert_eq!(
-        (problem.time.end, problem.time.steps),
-        (Some(1.0), Some(100))
-    );
+    assert_eq!((problem.time.end, problem.time.steps), (Some(1.0), Some(100)));
     assert_eq!(problem.output.fields, ["u_x", "u_y", "rho"]);
-    assert_eq!(
-        (problem.output.every, problem.output.series_every),
-        (Some(10), 2)
-    );
+    assert_eq!((problem.output.every, problem.output.series_every), (Some(10), 2));
     assert_eq!(problem.plots[0].range, Some([0.0, 1.0]));
-    let Shown::Pointwise(speed) = &problem.plots[0].value else {
-        panic!("no formula")
-    };
+    let Shown::Pointwise(speed) = &problem.plots[0].value else { panic!("no formula") };
     assert_eq!(speed.at([0.0; 3], 0.0, &[9.0, 3.0, 4.0]), 5.0);
     assert!(
         matches!(&problem.plots[2].value, Shown::Quantity(q) if q.text() == "d[x](u.y) - d[y](u.x)")
@@ -93,10 +72,7 @@ fn expressions_use_what_stands_above_them() {
     let rho = &problem.initial.values["rho"];
     let expected = 1.0 + (-(x * x + y * y)).exp();
     assert!((rho.at([x, y, 0.0], 0.0, &[]) - expected).abs() < 1e-14);
-    assert_eq!(
-        problem.initial.values["u_y"].at([x, y, 0.0], 0.0, &[]),
-        1.5 * y
-    );
+    assert_eq!(problem.initial.values["u_y"].at([x, y, 0.0], 0.0, &[]), 1.5 * y);
     assert_eq!(problem.initial.values["u_x"].constant(), Some(0.0));
     assert!(problem.sources["f_y"].uses_time() && !problem.sources["f_x"].uses_time());
 }
@@ -115,14 +91,9 @@ fn faces_have_a_kind_and_components_their_own() {
     assert!(
         matches!(find(Face::Y_HI, Some("u_x")), Kind::Dirichlet(e) if e.constant() == Some(1.5))
     );
-    let Kind::Formula(ghost) = find(Face::Y_HI, Some("rho")) else {
-        panic!("no formula")
-    };
+    let Kind::Formula(ghost) = find(Face::Y_HI, Some("rho")) else { panic!("no formula") };
     // Mirror images of rho, u_x, u_y, then the values next to the face.
-    assert_eq!(
-        ghost.at([0.0; 3], 0.0, &[3.0, 0.0, 0.0, 2.0, 0.0, 0.0]),
-        2.1
-    );
+    assert_eq!(ghost.at([0.0; 3], 0.0, &[3.0, 0.0, 0.0, 2.0, 0.0, 0.0]), 2.1);
     assert_eq!(ghost.reads(), [0, 3]);
 }
 
@@ -140,34 +111,20 @@ fn settings_can_be_changed_from_outside() {
     assert_eq!(problem.mesh.cells, [32, 24, 1]);
     assert_eq!(problem.params[0].1, 1e-3);
     assert_eq!(problem.precision, Precision::F32);
-    assert!(
-        problem
-            .boundary
-            .iter()
-            .all(|f| f.kind == Kind::Named("periodic"))
-    );
+    assert!(problem.boundary.iter().all(|f| f.kind == Kind::Named("periodic")));
     assert_eq!(problem.initial.values["rho"].constant(), Some(2.0));
     assert_eq!(problem.output.dir, Path::new("elsewhere"));
     assert_eq!(flow(&["mesh.cells=8"]).mesh.cells, [8, 8, 1]);
-    let option = [
-        Change::option("--steps", "time.steps", "7"),
-        Change::remove("time.end"),
-    ];
+    let option = [Change::option("--steps", "time.steps", "7"), Change::remove("time.end")];
     let time = parse(FLOW, &option).unwrap().time;
     assert_eq!((time.steps, time.end), (Some(7), None));
     let path = [Change::text("--out", "output.dir", "a, b = [c]")];
-    assert_eq!(
-        parse(FLOW, &path).unwrap().output.dir,
-        Path::new("a, b = [c]")
-    );
+    assert_eq!(parse(FLOW, &path).unwrap().output.dir, Path::new("a, b = [c]"));
 }
 
 #[test]
 fn what_is_written_reads_as_the_same_and_gives_the_same_bits() {
-    let problem = flow(&[
-        "mesh.extent=[\"1/3\", 0.7]",
-        "params.nu=0.30000000000000004",
-    ]);
+    let problem = flow(&["mesh.extent=[\"1/3\", 0.7]", "params.nu=0.30000000000000004"]);
     let text = problem.to_toml(None);
     let again = parse(&text, &[]).unwrap_or_else(|e| panic!("{e}\n{text}"));
     assert_eq!(again.to_toml(None), text);
@@ -226,10 +183,7 @@ fn a_scheme_for_fluxes_survives_writing() {
     assert_eq!(scheme.source.name(), "strang");
     // The written scheme leaves nothing open.
     assert!(same.settles(scheme) && !same.is_open());
-    let own = LAW.replace(
-        "waves {",
-        "riemann mean { q = (below.v + above.v)/2; }\n    waves {",
-    );
+    let own = LAW.replace("waves {", "riemann mean { q = (below.v + above.v)/2; }\n    waves {");
     let problem = parse(&own.replace("rusanov", "mean"), &[]).unwrap_or_else(|e| panic!("{e}"));
     let again = parse(&problem.to_toml(None), &[]).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(problem.system.model().scheme.riemann, "mean");
@@ -240,17 +194,10 @@ fn a_scheme_for_fluxes_survives_writing() {
         again.system.model().without_spans()
     );
     let several = parse(&text.replace("euler", "rk4"), &[]).expect_err("rk4");
-    assert!(
-        several.to_string().contains("needs whole steps"),
-        "{several}"
-    );
+    assert!(several.to_string().contains("needs whole steps"), "{several}");
     for (right, wrong, message) in [
         ("\"rusanov\"", "\"rusanow\"", "no Riemann solver `rusanow`"),
-        (
-            "\"rusanov\"",
-            "\"hll; time: euler\"",
-            "expected one setting, found `;`",
-        ),
+        ("\"rusanov\"", "\"hll; time: euler\"", "expected one setting, found `;`"),
         ("theta = 1.5", "theta = 3", "a number from 1 to 2"),
         ("theta = 1.5", "phi = 3", "has no setting `phi`"),
     ] {
@@ -263,13 +210,8 @@ fn a_scheme_for_fluxes_survives_writing() {
 #[test]
 fn texts_of_all_kinds_survive_writing() {
     for title in ["a \"b\" \\ c", "tab\there", "∂ρ/∂t", "'''"] {
-        let problem = parse(
-            &with(
-                r#"title = "Flow""#,
-                &format!("title = {}", write::quoted(title)),
-            ),
-            &[],
-        );
+        let problem =
+            parse(&with(r#"title = "Flow""#, &format!("title = {}", write::quoted(title))), &[]);
         let problem = problem.unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(problem.title, title);
         assert_eq!(parse(&problem.to_toml(None), &[]).unwrap().title, title);
@@ -306,10 +248,7 @@ fn entries_of_lists_are_set_by_number() {
         "init.u.1=x",
     ]);
     let values: Vec<&str> = problem.plots.iter().map(|p| p.value.text()).collect();
-    assert_eq!(
-        values,
-        ["sqrt(u_x^2 + u_y^2)", "u_x", "d[x](u.y) - d[y](u.x)"]
-    );
+    assert_eq!(values, ["sqrt(u_x^2 + u_y^2)", "u_x", "d[x](u.y) - d[y](u.x)"]);
     assert_eq!(problem.plots[1].file, "speed");
     assert_eq!(problem.plots[0].range, Some([0.0, 3.0]));
     assert_eq!(problem.plots[0].label, "|u|");
@@ -321,22 +260,12 @@ fn entries_of_lists_are_set_by_number() {
 
 #[test]
 fn errors_are_those_against_the_exact_solution() {
-    let problem = parse(
-        &with("rho = 1\n", "rho = \"2 + t\"\n"),
-        &[Change::set("init.rho=1")],
-    )
-    .unwrap();
+    let problem =
+        parse(&with("rho = 1\n", "rho = \"2 + t\"\n"), &[Change::set("init.rho=1")]).unwrap();
     let mut simulation = problem.builder::<f64>().build().unwrap();
     problem.initialize(&mut simulation).unwrap();
     let norms = problem.errors(&simulation).unwrap()["rho"];
-    assert_eq!(
-        norms,
-        Norms {
-            l1: 1.0,
-            l2: 1.0,
-            linf: 1.0
-        }
-    );
+    assert_eq!(norms, Norms { l1: 1.0, l2: 1.0, linf: 1.0 });
     let mut values = Array3::from_elem((1, 12, 16), 2.0);
     values[[0, 3, 5]] = 10.0;
     simulation.set_array("rho", values.view()).unwrap();
@@ -357,13 +286,7 @@ fn initial_values_come_from_a_file() {
     file.array("u_x", &flat.view()).unwrap();
     file.finish().unwrap();
     let section = format!("[init]\nfile = '{}'\nu_y = \"y\"\n", path.display());
-    let problem = parse(
-        &with(
-            "[init]\nrho = \"1 + bump\"\nu = [0, \"speed*y\"]\n",
-            &section,
-        ),
-        &[],
-    );
+    let problem = parse(&with("[init]\nrho = \"1 + bump\"\nu = [0, \"speed*y\"]\n", &section), &[]);
     let problem = problem.unwrap_or_else(|e| panic!("{e}"));
     let mut simulation = problem.builder::<f64>().build().unwrap();
     problem.initialize(&mut simulation).unwrap();
@@ -371,10 +294,7 @@ fn initial_values_come_from_a_file() {
     assert_eq!(simulation.field("u_x").unwrap(), rho);
     assert_eq!(simulation.field("u_y").unwrap()[[0, 0, 7]], -1.5 + 0.125);
     let text = problem.to_toml(Some("initial.npz"));
-    assert!(
-        text.contains("file = \"initial.npz\"") && text.contains("u_y = \"y\""),
-        "{text}"
-    );
+    assert!(text.contains("file = \"initial.npz\"") && text.contains("u_y = \"y\""), "{text}");
     std::fs::remove_file(&path).unwrap();
 }
 
@@ -430,9 +350,6 @@ fn the_spacing_and_a_parameter_are_not_one_name() {
         init.q = 'h*x'
         time = { dt = '0.01*h', steps = 1 }";
     let error = parse(text, &[]).unwrap_err().to_string();
-    assert!(
-        error.contains("error[F0106]") && error.contains("a parameter of Wave"),
-        "{error}"
-    );
+    assert!(error.contains("error[F0106]") && error.contains("a parameter of Wave"), "{error}");
     assert!(parse(&text.replace("0.01*h", "0.01"), &[]).is_ok());
 }

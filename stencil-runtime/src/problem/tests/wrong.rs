@@ -24,18 +24,9 @@ fn every_mistake_is_underlined_and_has_a_way_out() {
         let before = &text[..position];
         let line = before.matches('\n').count() + 1;
         let column = before.rsplit('\n').next().unwrap().chars().count();
-        let marks = format!(
-            "| {}{}\n",
-            " ".repeat(column),
-            "^".repeat(marked.chars().count())
-        );
+        let marks = format!("| {}{}\n", " ".repeat(column), "^".repeat(marked.chars().count()));
         let place = format!("error[{code}]");
-        for expected in [
-            &place,
-            &format!("flow.toml:{line}:{}", column + 1),
-            &marks,
-            *way_out,
-        ] {
+        for expected in [&place, &format!("flow.toml:{line}:{}", column + 1), &marks, *way_out] {
             let shown = format!("{report}\n");
             if !shown.contains(expected) {
                 missed.push(format!("no `{expected}` for `{new}` in\n{report}"));
@@ -49,24 +40,15 @@ fn every_mistake_is_underlined_and_has_a_way_out() {
 #[test]
 fn a_file_without_a_system_says_what_there_is() {
     let report = parse("mesh.cells = [4]", &[]).unwrap_err().to_string();
-    assert!(
-        report.contains("error[F0102]: no `system` is given"),
-        "{report}"
-    );
+    assert!(report.contains("error[F0102]: no `system` is given"), "{report}");
     assert!(report.contains("add system = \"FILE.pde\""), "{report}");
     let text = with("system = '''", "system = \"haet.pde\"\ntitle2 = '''");
     let report = parse(&text, &[]).unwrap_err().to_string();
-    assert!(
-        report.contains("error[F0201]: cannot read `haet.pde`"),
-        "{report}"
-    );
+    assert!(report.contains("error[F0201]: cannot read `haet.pde`"), "{report}");
     assert!(report.contains("flow.toml:2:10"), "{report}");
     let text = with("system = '''", "system = \"heat\"\ntitle2 = '''");
     let report = parse(&text, &[]).unwrap_err().to_string();
-    assert!(
-        report.contains("no system `heat` in the library"),
-        "{report}"
-    );
+    assert!(report.contains("no system `heat` in the library"), "{report}");
 }
 
 #[test]
@@ -75,20 +57,14 @@ fn a_picture_says_what_it_shows() {
     let report = parse(&text, &[]).unwrap_err().to_string();
     let line = text.lines().position(|l| l == "title = \"?\"").unwrap();
     assert!(report.contains(&format!("flow.toml:{line}:1")), "{report}");
-    assert!(
-        report.contains("error[F0102]") && report.contains("add value = .."),
-        "{report}"
-    );
+    assert!(report.contains("error[F0102]") && report.contains("add value = .."), "{report}");
 }
 
 #[test]
 fn a_declaration_inside_of_the_file_is_underlined_there() {
     let text = with("ddt(rho) = -div(u)", "ddt(rho) = -div(v)");
     let report = parse(&text, &[]).unwrap_err().to_string();
-    assert!(
-        report.contains("error[P0101]") && report.contains("flow.toml:9:21"),
-        "{report}"
-    );
+    assert!(report.contains("error[P0101]") && report.contains("flow.toml:9:21"), "{report}");
 }
 
 #[test]
@@ -100,11 +76,7 @@ fn all_mistakes_come_at_once_in_order() {
     let report = error.to_string();
     assert_eq!(error.count(), 3, "{report}");
     let places: Vec<usize> = ["error[F0105]", "error[P00", "error[F0104]"]
-        .map(|code| {
-            report
-                .find(code)
-                .unwrap_or_else(|| panic!("{code}: {report}"))
-        })
+        .map(|code| report.find(code).unwrap_or_else(|| panic!("{code}: {report}")))
         .to_vec();
     assert!(places.is_sorted(), "{report}");
 }
@@ -112,42 +84,12 @@ fn all_mistakes_come_at_once_in_order() {
 #[test]
 fn a_mistake_on_the_command_line_is_shown_there() {
     for (change, expected) in [
-        (
-            "mesh.cells=64,x",
-            [
-                "--set mesh.cells=64,x",
-                "                    ^",
-                "error[F0103]",
-            ],
-        ),
-        (
-            "params.mu=1",
-            ["--set params.mu=1", "      ^^^^^^^^^", "did you mean `nu`?"],
-        ),
-        (
-            "init.rho=sin(q)",
-            [
-                "--set init.rho=sin(q)",
-                "                   ^",
-                "error[P0101]",
-            ],
-        ),
-        (
-            "mesh.cells",
-            ["--set mesh.cells", "^^^^", "--set mesh.cells=64,64"],
-        ),
-        (
-            "let=3",
-            [
-                "--set let=3",
-                "          ^",
-                "write [let] in a line of its own",
-            ],
-        ),
-        (
-            "title.short=a",
-            ["--set title.short=a", "`title` is a string", "as a whole"],
-        ),
+        ("mesh.cells=64,x", ["--set mesh.cells=64,x", "                    ^", "error[F0103]"]),
+        ("params.mu=1", ["--set params.mu=1", "      ^^^^^^^^^", "did you mean `nu`?"]),
+        ("init.rho=sin(q)", ["--set init.rho=sin(q)", "                   ^", "error[P0101]"]),
+        ("mesh.cells", ["--set mesh.cells", "^^^^", "--set mesh.cells=64,64"]),
+        ("let=3", ["--set let=3", "          ^", "write [let] in a line of its own"]),
+        ("title.short=a", ["--set title.short=a", "`title` is a string", "as a whole"]),
         (
             "plot.4.value=rho",
             [
@@ -156,46 +98,19 @@ fn a_mistake_on_the_command_line_is_shown_there() {
                 "there are: plot.1 is sqrt(u_x^2 + u_y^2), plot.2 is rho, plot.3 is d[x](u.y)",
             ],
         ),
-        (
-            "plot.0.value=rho",
-            [
-                "--set plot.0.value",
-                "`plot` has no entry 0",
-                "plot.2 is rho",
-            ],
-        ),
-        (
-            "plot.value=rho",
-            [
-                "`plot` is a list",
-                "`value` is no number",
-                "write `plot.1.value`",
-            ],
-        ),
+        ("plot.0.value=rho", ["--set plot.0.value", "`plot` has no entry 0", "plot.2 is rho"]),
+        ("plot.value=rho", ["`plot` is a list", "`value` is no number", "write `plot.1.value`"]),
         (
             "plot.2.valu=rho",
-            [
-                "--set plot.2.valu=rho",
-                "      ^^^^^^^^^^^",
-                "did you mean `value`?",
-            ],
+            ["--set plot.2.valu=rho", "      ^^^^^^^^^^^", "did you mean `value`?"],
         ),
-        (
-            "init.w.1=rho",
-            [
-                "there is no `init.w`",
-                "no entry 1",
-                "set `init.w` as a whole",
-            ],
-        ),
+        ("init.w.1=rho", ["there is no `init.w`", "no entry 1", "set `init.w` as a whole"]),
         (
             "a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a=1",
             ["a path of 18 names", "--set a.a", "at most 16"],
         ),
     ] {
-        let report = parse(FLOW, &[Change::set(change)])
-            .expect_err(change)
-            .to_string();
+        let report = parse(FLOW, &[Change::set(change)]).expect_err(change).to_string();
         for part in ["command line:1:"].iter().chain(&expected) {
             assert!(report.contains(part), "no `{part}` in\n{report}");
         }
@@ -211,10 +126,7 @@ fn arrays_that_do_not_fit_are_named() {
     file.array("ux", &small.view()).unwrap();
     file.finish().unwrap();
     let section = format!("[init]\nfile = '{}'\n", path.display());
-    let text = with(
-        "[init]\nrho = \"1 + bump\"\nu = [0, \"speed*y\"]\n",
-        &section,
-    );
+    let text = with("[init]\nrho = \"1 + bump\"\nu = [0, \"speed*y\"]\n", &section);
     let report = parse(&text, &[]).unwrap_err().to_string();
     for expected in [
         "error[F0202]",

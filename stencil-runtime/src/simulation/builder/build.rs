@@ -62,17 +62,8 @@ impl<T: Number> Builder<T> {
         if matches!(self.engine, Engine::Cuda | Engine::Auto) {
             card.begin(cache.as_ref());
         }
-        let Planned {
-            mesh,
-            patches,
-            params,
-            boundaries,
-            engine,
-            schedule,
-            plan,
-            fused,
-            halo,
-        } = self.planned(&system, self.engine, &mut card)?;
+        let Planned { mesh, patches, params, boundaries, engine, schedule, plan, fused, halo } =
+            self.planned(&system, self.engine, &mut card)?;
         let plan = adaptive(plan, &system, pace)?;
         let plan = match patches.devices {
             1 => plan,
@@ -103,14 +94,8 @@ impl<T: Number> Builder<T> {
             cfl_axes: self.cfl_axes,
             unchecked: self.unchecked_step,
         };
-        let domain = Domain {
-            mesh,
-            patches,
-            boundaries,
-            halo,
-            keep_last: self.keep_last,
-            look_every,
-        };
+        let domain =
+            Domain { mesh, patches, boundaries, halo, keep_last: self.keep_last, look_every };
         let domain = (domain, formulas(&sources, &setup.plan));
         let mut device = device::<T>(&setup, domain, engine, pool.clone(), (card, cache))?;
         let watch = setup.system.observation();
@@ -120,12 +105,7 @@ impl<T: Number> Builder<T> {
                 Watch::new(o, of, device.as_mut(), setup.instructions)
             })
             .transpose()?;
-        let parts = Parts {
-            device,
-            watch,
-            sources,
-            pool,
-        };
+        let parts = Parts { device, watch, sources, pool };
         Simulation::assemble(setup, parts, pace)
     }
 
@@ -150,19 +130,8 @@ impl<T: Number> Builder<T> {
             Ok(ref system) => system.clone(),
             Err(error) => return Err(error),
         };
-        let Planned {
-            plan,
-            fused,
-            patches,
-            mesh,
-            params,
-            boundaries,
-            ..
-        } = self.planned(
-            &system,
-            Engine::Cuda,
-            &mut cuda::Opening::usual(architecture),
-        )?;
+        let Planned { plan, fused, patches, mesh, params, boundaries, .. } =
+            self.planned(&system, Engine::Cuda, &mut cuda::Opening::usual(architecture))?;
         let sources = sources(&system, &params, self.sources, mesh.cells)?;
         let unsteady = cuda::Unsteady::new(formulas(&sources, &plan), &boundaries, &params);
         let plans = Plans {
@@ -218,17 +187,7 @@ impl<T: Number> Builder<T> {
         boundaries.check_exchanges(&plan)?;
         let halo = system.observation().map_or(Ok([0; 3]), halo_of)?;
         boundaries.check_depth(system, &plan, halo, &patches)?;
-        Ok(Planned {
-            mesh,
-            patches,
-            params,
-            boundaries,
-            engine,
-            schedule,
-            plan,
-            fused,
-            halo,
-        })
+        Ok(Planned { mesh, patches, params, boundaries, engine, schedule, plan, fused, halo })
     }
 
     pub(super) fn mesh(&self, system: &SystemDef) -> Result<Mesh, Error> {
@@ -274,12 +233,7 @@ impl<T: Number> Builder<T> {
                 (Some(_), true) => "give a number that is no smaller than that of `.cfl(..)`",
             };
             let fits = |v: f64| self.keep_last && self.cfl.is_some_and(|cfl| v >= cfl);
-            number(
-                "the limit of the cfl number".into(),
-                limit,
-                fits,
-                help.into(),
-            )?;
+            number("the limit of the cfl number".into(), limit, fits, help.into())?;
         }
         if self.auto && self.cfl.is_none() && !system.has_speeds() {
             return Ok(Pace::Auto { most: self.dt });
@@ -287,9 +241,7 @@ impl<T: Number> Builder<T> {
         let auto = self.auto.then_some(AUTO);
         let Some(cfl) = self.cfl.or(auto) else {
             let help = "add `.dt(..)`, `.cfl(..)` or `.auto_step()`";
-            return Ok(Pace::Fixed(
-                self.dt.ok_or_else(|| missing("the time step", help))?,
-            ));
+            return Ok(Pace::Fixed(self.dt.ok_or_else(|| missing("the time step", help))?));
         };
         positive("the cfl number", cfl)?;
         if !system.has_speeds() {
@@ -299,11 +251,7 @@ impl<T: Number> Builder<T> {
             ));
         }
         check_scheme(system)?;
-        Ok(Pace::Adaptive {
-            number: cfl,
-            most: self.dt,
-            limit,
-        })
+        Ok(Pace::Adaptive { number: cfl, most: self.dt, limit })
     }
 }
 
@@ -325,9 +273,7 @@ fn check_scheme(system: &SystemDef) -> Result<(), Error> {
 /// has both of them.
 pub(super) fn target<T: Number>(boundaries: &Boundaries, patches: &Patches) -> Target {
     let around = boundaries.around(patches);
-    Target::new(T::BYTES)
-        .around(around)
-        .over(patches.cells, patches.count())
+    Target::new(T::BYTES).around(around).over(patches.cells, patches.count())
 }
 
 /// Makes the rules for the length of steps and the uniforms of substeps; limits of axes are combined by `axes`.
@@ -338,12 +284,7 @@ pub(crate) fn rules<T: Number>(
     axes: Axes,
 ) -> Rules {
     let shares = stability::speeds(system.model(), mesh.spacing(), axes);
-    Rules::new(
-        system.algorithm(),
-        params,
-        mesh.spacing(),
-        (T::PRECISION, shares),
-    )
+    Rules::new(system.algorithm(), params, mesh.spacing(), (T::PRECISION, shares))
 }
 
 /// Most threads of a run, more than any machine has cores.
@@ -370,10 +311,7 @@ fn pool(threads: usize) -> Result<ThreadPool, Error> {
         });
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.map_err(|e| Error::Threads {
-        threads,
-        reason: e.to_string(),
-    })
+    pool.map_err(|e| Error::Threads { threads, reason: e.to_string() })
 }
 
 /// Returns the values of all components of sources: given, or declared.
@@ -383,12 +321,7 @@ fn sources(
     mut given: BTreeMap<String, Source>,
     cells: [usize; 3],
 ) -> Result<BTreeMap<String, Sampled>, Error> {
-    let states = || {
-        system
-            .algorithm()
-            .states_of(Role::Given)
-            .map(|(_, s)| s.name.as_str())
-    };
+    let states = || system.algorithm().states_of(Role::Given).map(|(_, s)| s.name.as_str());
     let mut sources = BTreeMap::new();
     for name in states() {
         let read = |text: &str| {
@@ -408,20 +341,13 @@ fn sources(
     }
     match given.keys().next() {
         None => Ok(sources),
-        Some(name) => Err(Error::unknown(
-            system.name(),
-            "component of a source",
-            name,
-            states(),
-        )),
+        Some(name) => Err(Error::unknown(system.name(), "component of a source", name, states())),
     }
 }
 
 /// Returns the sources that change with time and are formulas, of those that the plan reads.
 fn formulas(sources: &BTreeMap<String, Sampled>, plan: &Plan) -> Vec<(String, Formula)> {
-    let read = sources
-        .iter()
-        .filter(|(name, _)| plan.buffer(name).is_some());
+    let read = sources.iter().filter(|(name, _)| plan.buffer(name).is_some());
     let formula = |(name, source): (&String, &Sampled)| match source {
         Sampled::Unsteady(function) => Some((name.clone(), function.formula()?.clone())),
         Sampled::Steady(_) | Sampled::Values(_) => None,
@@ -454,9 +380,7 @@ fn device<T: Number>(
             let card = card.finish()?;
             let unsteady = cuda::Unsteady::new(formulas, &domain.boundaries, &setup.params);
             let domain = (domain, &unsteady, rules);
-            Ok(Box::new(cuda::Machine::new(
-                card, cache, plans, domain, pool,
-            )?))
+            Ok(Box::new(cuda::Machine::new(card, cache, plans, domain, pool)?))
         }
     }
 }

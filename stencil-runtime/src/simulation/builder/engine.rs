@@ -81,10 +81,7 @@ fn on_processor(
     schedule: Option<Schedule>,
     (periodic, cells): ([bool; 3], [usize; 3]),
 ) -> Result<(Chosen, Schedule), Error> {
-    let not_compiled = |why| Error::NotCompiled {
-        system: system.name().to_string(),
-        why,
-    };
+    let not_compiled = |why| Error::NotCompiled { system: system.name().to_string(), why };
     let algorithm = system.algorithm();
     let recomputed = recomputed(system.schedule());
     let own = |s: &Schedule| s == system.schedule() || *s == recomputed;

@@ -198,11 +198,7 @@ impl<T: Number> Builder<T> {
     /// Sets the condition on a face, both faces of an axis or all faces; periodic if not set. A later setting replaces
     /// an earlier one. See [`Boundary`] for an example.
     pub fn boundary(mut self, faces: impl Into<Faces>, boundary: Boundary) -> Self {
-        self.boundaries.push(Setting {
-            of: None,
-            faces: faces.into(),
-            boundary,
-        });
+        self.boundaries.push(Setting { of: None, faces: faces.into(), boundary });
         self
     }
 
@@ -231,11 +227,7 @@ impl<T: Number> Builder<T> {
         faces: impl Into<Faces>,
         boundary: Boundary,
     ) -> Self {
-        self.boundaries.push(Setting {
-            of: Some(name.into()),
-            faces: faces.into(),
-            boundary,
-        });
+        self.boundaries.push(Setting { of: Some(name.into()), faces: faces.into(), boundary });
         self
     }
 

@@ -64,9 +64,7 @@ impl<T: Number> Builder<T> {
         };
         let kernels = compiled.kernels.iter();
         let sources = kernels.map(|kernel| emit::cuda_over(over, kernel, T::PRECISION));
-        let sources = sources
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(CudaError::from)?;
+        let sources = sources.collect::<Result<Vec<_>, _>>().map_err(CudaError::from)?;
         let places = Places::of(&compiled.problem);
         Ok(cuda::resources(&sources, &places, architecture)?)
     }
@@ -119,9 +117,7 @@ mod tests {
         let predicted = |builder: Builder<f32>, loader: u32| {
             let march = format!("schedule kernel march tile_x=32 tile_y=4 loader={loader}");
             let schedule = parse(&march).unwrap();
-            let predicted = builder
-                .predicted(&system, &schedule, usual_device("sm_90"))
-                .unwrap();
+            let predicted = builder.predicted(&system, &schedule, usual_device("sm_90")).unwrap();
             let depth = predicted.plan.fills().next().map(|(_, depth)| depth);
             (depth, predicted.kernels)
         };

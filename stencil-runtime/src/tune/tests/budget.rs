@@ -7,10 +7,7 @@ fn with(budget: u64, by_model: bool) -> Tuned {
     let forms = alone(heat());
     let mut machine = Machine::of(&forms, |_, model| Ok(model), |_| false);
     machine.predicts = Duration::from_secs(1);
-    let options = Options {
-        budget: Duration::from_secs(budget),
-        ..Options::on(CELLS)
-    };
+    let options = Options { budget: Duration::from_secs(budget), ..Options::on(CELLS) };
     let mut progress = |_| ();
     let tuner = Tuner::new(&forms, &options, &mut machine, &mut progress);
     let tuned = match by_model {
@@ -69,10 +66,7 @@ fn a_race_has_half_of_the_time_however_long_predictions_take() {
 #[test]
 fn what_there_is_little_time_for_is_of_every_kind() {
     let tuned = with(60, true);
-    let strategies = tuned
-        .trials
-        .iter()
-        .map(|t| t.schedule.kernels[0].strategy.as_str());
+    let strategies = tuned.trials.iter().map(|t| t.schedule.kernels[0].strategy.as_str());
     let strategies: BTreeSet<&str> = strategies.collect();
     for name in ["direct", "march", "plane", "tile3d"] {
         assert!(strategies.contains(name), "{strategies:?}");

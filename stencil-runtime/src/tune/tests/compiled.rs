@@ -8,10 +8,7 @@ fn with(compiler: Compiler, (compiles, budget): (u64, u64)) -> Result<Tuned, Err
     let mut machine = Machine::of(&forms, |_, model| Ok(model), |_| false);
     machine.compiler = Some(compiler);
     machine.compiles = Duration::from_secs(compiles);
-    let options = Options {
-        budget: Duration::from_secs(budget),
-        ..Options::on(CELLS)
-    };
+    let options = Options { budget: Duration::from_secs(budget), ..Options::on(CELLS) };
     let mut progress = |_| ();
     Tuner::new(&forms, &options, &mut machine, &mut progress).by_model()
 }

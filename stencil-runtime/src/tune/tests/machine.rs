@@ -104,10 +104,7 @@ impl Track for Machine<'_> {
         // A schedule that has left the race has left no simulation behind.
         let batches = vec![f64::from(u32::try_from(number).unwrap())];
         let load = Load::default();
-        Ok(self
-            .there
-            .contains(&number)
-            .then_some(Sustained { batches, load }))
+        Ok(self.there.contains(&number).then_some(Sustained { batches, load }))
     }
 
     fn kernels(&self, _: usize) -> Vec<Launched> {

@@ -77,12 +77,7 @@ impl<'a, T: Real> Reference<'a, T> {
 
     /// Does one time step from the time `t`.
     pub(crate) fn step(&mut self, t: f64, dt: f64) {
-        let params: Vec<f64> = self
-            .algorithm
-            .params
-            .iter()
-            .map(|p| p.default.unwrap())
-            .collect();
+        let params: Vec<f64> = self.algorithm.params.iter().map(|p| p.default.unwrap()).collect();
         for substep in &self.algorithm.substeps {
             self.t = dt.mul_add(substep.at, t);
             let values = self.algorithm.uniform_values(
@@ -104,17 +99,14 @@ impl<'a, T: Real> Reference<'a, T> {
                 }
                 new.push((state.0 as usize, values));
             }
-            new.into_iter()
-                .for_each(|(state, values)| self.states[state] = values);
+            new.into_iter().for_each(|(state, values)| self.states[state] = values);
         }
     }
 
     /// Returns the interior values of all fields.
     pub(crate) fn fields(&self) -> Vec<Vec<T>> {
         let fields = self.algorithm.states_of(Role::Field);
-        fields
-            .map(|(id, _)| self.states[id.0 as usize].clone())
-            .collect()
+        fields.map(|(id, _)| self.states[id.0 as usize].clone()).collect()
     }
 
     fn function(&mut self, id: FnId, cell: [isize; 3]) -> T {

@@ -17,11 +17,7 @@ fn exchanged_name(name: &str) -> String {
 
 /// Returns an array with x and y exchanged.
 fn exchanged(array: &Array3<f64>) -> Array3<f64> {
-    array
-        .view()
-        .permuted_axes([0, 2, 1])
-        .as_standard_layout()
-        .to_owned()
+    array.view().permuted_axes([0, 2, 1]).as_standard_layout().to_owned()
 }
 
 /// A gas or water in waves and a jump, without any symmetry.
@@ -50,23 +46,16 @@ fn differences(system: &SystemDef) -> String {
     let mut other = started::<f64>(system, [ny, nx, 1], false, Some(2e-3));
     for name in &names {
         let values = exchanged(&straight.values(name));
-        other
-            .set_array(&exchanged_name(name), values.view())
-            .or_panic();
+        other.set_array(&exchanged_name(name), values.view()).or_panic();
     }
     for simulation in [&mut straight, &mut other] {
         simulation.run(5, |_, _| ()).or_panic();
     }
     let mut wrong = String::new();
     for name in &names {
-        let (expected, found) = (
-            exchanged(&straight.values(name)),
-            other.values(&exchanged_name(name)),
-        );
-        let most = (&expected - &found)
-            .mapv(f64::abs)
-            .into_iter()
-            .fold(0.0, f64::max);
+        let (expected, found) =
+            (exchanged(&straight.values(name)), other.values(&exchanged_name(name)));
+        let most = (&expected - &found).mapv(f64::abs).into_iter().fold(0.0, f64::max);
         if expected != found {
             wrong += &format!("{name} differs by {most:e}; ");
         }
@@ -97,35 +86,22 @@ fn exchanged_axes_have_exchanged_bits() {
 fn a_square_blast_keeps_its_symmetries() {
     let n = 150;
     let system = law(EULER, 2, "plm<limiter = mc> in primitive", "hllc");
-    let builder = Simulation::<f64>::builder(&system)
-        .cells([n, n, 1])
-        .centered(true);
+    let builder = Simulation::<f64>::builder(&system).cells([n, n, 1]).centered(true);
     // Coordinates that are exact have images that are exact.
-    let builder = builder
-        .extent([150.0, 150.0, 1.0])
-        .origin([-75.0, -75.0, 0.0])
-        .cfl(0.4);
+    let builder = builder.extent([150.0, 150.0, 1.0]).origin([-75.0, -75.0, 0.0]).cfl(0.4);
     let mut simulation = builder.build().or_panic();
     let set = simulation.set("rho", |_, _, _| 1.0);
     let set = set.and_then(|()| {
-        simulation.set(
-            "e",
-            |x, y, _| if x * x + y * y < 225.0 { 25.0 } else { 0.25 },
-        )
+        simulation.set("e", |x, y, _| if x * x + y * y < 225.0 { 25.0 } else { 0.25 })
     });
-    set.and_then(|()| simulation.run(150, |_, _| ()).map(|_| ()))
-        .or_panic();
+    set.and_then(|()| simulation.run(150, |_, _| ()).map(|_| ())).or_panic();
     let [rho, m_x, m_y] = ["rho", "m_x", "m_y"].map(|name| simulation.values(name));
     assert!(rho.iter().any(|rho| *rho > 2.0), "a shock");
     for j in 0..n {
         for i in 0..n {
             assert_eq!(rho[[0, j, i]], rho[[0, i, j]], "density at {i}, {j}");
             assert_eq!(m_x[[0, j, i]], m_y[[0, i, j]], "momentum at {i}, {j}");
-            assert_eq!(
-                m_x[[0, j, i]],
-                -m_x[[0, j, n - 1 - i]],
-                "mirrored momentum at {i}, {j}"
-            );
+            assert_eq!(m_x[[0, j, i]], -m_x[[0, j, n - 1 - i]], "mirrored momentum at {i}, {j}");
         }
     }
 }

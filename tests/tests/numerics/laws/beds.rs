@@ -71,27 +71,17 @@ fn disturbed<T: Number>(system: &SystemDef, island: bool) -> [f64; 2] {
         |all: &mut dyn Iterator<Item = f64>| all.fold(0.0, |a, b| if b <= a { a } else { b });
     let flows = ["m_x", "m_y"].into_iter().take(system.model().dimension);
     let mut flows = flows.flat_map(|name| simulation.flat(name));
-    [
-        most(&mut flows.by_ref().map(f64::abs)),
-        most(&mut changes.map(|(a, b)| (a - b).abs())),
-    ]
+    [most(&mut flows.by_ref().map(f64::abs)), most(&mut changes.map(|(a, b)| (a - b).abs()))]
 }
 
 /// Limits that leave no slope of the surface beside a dry neighbour keep it at rest; the others move it there.
 #[test]
 fn a_lake_at_rest_stays_so() {
-    let limited = [
-        "constant",
-        "plm<limiter = mc>",
-        "plm<limiter = minmod>",
-        "ppm",
-    ];
+    let limited = ["constant", "plm<limiter = mc>", "plm<limiter = minmod>", "ppm"];
     let others = ["plm<limiter = central>", "weno5", "weno_z"];
     let all = limited.iter().chain(&others);
     let mut pairs: Vec<(&str, &str)> = all.clone().map(|made| (*made, "hll")).collect();
-    for riemann in [
-        "force", "hllc", "hlle", "musta", "roe", "rusanov", "spread", "halfway",
-    ] {
+    for riemann in ["force", "hllc", "hlle", "musta", "roe", "rusanov", "spread", "halfway"] {
         pairs.push(("plm<limiter = mc>", riemann));
     }
     let mut wrong = String::new();
@@ -214,17 +204,12 @@ fn a_steady_flow_over_a_bump_is_of_second_order() {
     };
     for (axis, name) in ["m_x", "m_y"].into_iter().enumerate() {
         let error = |n: usize, sign: f64| {
-            let system = river(
-                2,
-                &[("reconstruct", "plm<limiter = van_leer> in primitive")],
-                "ssprk2",
-            );
+            let system =
+                river(2, &[("reconstruct", "plm<limiter = van_leer> in primitive")], "ssprk2");
             let along = |x: f64, y: f64| [x, y][axis];
             let mut cells = [4, 4, 1];
             cells[axis] = n;
-            let mut simulation = Simulation::<f64>::builder(&system)
-                .cells(cells)
-                .centered(true);
+            let mut simulation = Simulation::<f64>::builder(&system).cells(cells).centered(true);
             let mut extent = [4.0 / n as f64; 3];
             extent[axis] = 1.0;
             simulation = simulation.extent(extent).cfl(0.8);
@@ -247,11 +232,7 @@ fn a_steady_flow_over_a_bump_is_of_second_order() {
 #[test]
 fn small_waves_over_a_bump_are_in_proportion() {
     let wave = |size: f64| {
-        let system = river(
-            1,
-            &[("reconstruct", "plm<limiter = central> in primitive")],
-            "ssprk2",
-        );
+        let system = river(1, &[("reconstruct", "plm<limiter = central> in primitive")], "ssprk2");
         let mut simulation = started::<f64>(&system, [100, 1, 1], false, Some(5e-4));
         let bed = |x: f64| lake_bed(x, 0.45) / 4.0;
         let crest = move |x: f64| size * (-((x - 0.45) / 0.05).powi(2)).exp();
@@ -259,9 +240,7 @@ fn small_waves_over_a_bump_are_in_proportion() {
         simulation.fill("h", |x, _, _| 1.0 - bed(x) + crest(x));
         simulation.run(150, |_, _| ()).or_panic();
         let depths = simulation.flat("h").into_iter().zip(simulation.flat("bed"));
-        depths
-            .map(|(h, bed)| (h + bed - 1.0) / size)
-            .collect::<Vec<f64>>()
+        depths.map(|(h, bed)| (h + bed - 1.0) / size).collect::<Vec<f64>>()
     };
     let (small, large) = (wave(1e-9), wave(1e-6));
     let apart = small.iter().zip(&large).map(|(a, b)| (a - b).abs());

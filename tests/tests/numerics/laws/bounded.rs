@@ -40,9 +40,7 @@ fn every_solver_is_bounded_in_every_dimension_and_order() {
     ];
     let waves =
         ["roe", "hlle"].map(|riemann| (riemann, "reconstruct: waves<limiter = mc>; time: euler;"));
-    let states = SOLVERS
-        .into_iter()
-        .flat_map(|riemann| orders.map(|order| (riemann, order)));
+    let states = SOLVERS.into_iter().flat_map(|riemann| orders.map(|order| (riemann, order)));
     let all: Vec<_> = states.chain(waves).collect();
     let mut wrong = String::new();
     for dimension in 1..=3 {
@@ -70,18 +68,14 @@ fn skewed(riemann: &str) -> f64 {
         let near = (x - 0.5).hypot(y - 0.5) < 0.2;
         if near { 10.0 } else { 2.5 }
     });
-    simulation
-        .run(10, |_, _| ())
-        .unwrap_or_else(|e| panic!("{riemann}: {e}"));
+    simulation.run(10, |_, _| ()).unwrap_or_else(|e| panic!("{riemann}: {e}"));
     let rho = simulation.values("rho");
     let most = |of: &dyn Fn(usize, usize) -> f64| {
         let cells = (0..n).flat_map(|j| (0..n).map(move |i| (i, j)));
         cells.map(|(i, j)| of(i, j).abs()).fold(0.0, f64::max)
     };
-    let (skew, moved) = (
-        most(&|i, j| rho[[0, j, i]] - rho[[0, i, j]]),
-        most(&|i, j| rho[[0, j, i]] - 1.0),
-    );
+    let (skew, moved) =
+        (most(&|i, j| rho[[0, j, i]] - rho[[0, i, j]]), most(&|i, j| rho[[0, j, i]] - 1.0));
     skew / moved
 }
 

@@ -55,10 +55,7 @@ fn converges(text: &str, end: f64, exact: &[(&str, Exact)], fastest: f64) {
     println!("{}: {coarse:.3e} {fine:.3e}, order {order:.2}", exact[0].0);
     assert!(order > 1.8, "{}: {coarse} {fine}", exact[0].0);
     // The bound is sharp.
-    assert!(
-        (0.999..1.8).contains(&(bound / fastest)),
-        "{bound} {fastest}"
-    );
+    assert!((0.999..1.8).contains(&(bound / fastest)), "{bound} {fastest}");
 }
 
 #[test]
@@ -68,10 +65,8 @@ fn waves_of_pressure_and_of_shear_go_through_a_solid() {
         ("xx", |x, t| -2.0 * (TAU * (x - 2.0 * t)).sin()),
         ("yy", |x, t| -(TAU * (x - 2.0 * t)).sin()),
     ];
-    let shear: [(&str, Exact); 2] = [
-        ("v_y", |x, t| (TAU * (x + t)).sin()),
-        ("xy", |x, t| (TAU * (x + t)).sin()),
-    ];
+    let shear: [(&str, Exact); 2] =
+        [("v_y", |x, t| (TAU * (x + t)).sin()), ("xy", |x, t| (TAU * (x + t)).sin())];
     converges(SOLID, 0.5, &pressure, 2.0);
     converges(SOLID, 0.5, &shear, 2.0);
 }

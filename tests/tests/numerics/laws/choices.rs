@@ -73,9 +73,7 @@ fn a_gas_has_every_reconstruction_of_all_variables_with_every_solver() {
 
 #[test]
 fn a_gas_has_waves_with_every_limiter() {
-    let limiters = RECONSTRUCTIONS
-        .iter()
-        .filter(|made| made.starts_with("plm"));
+    let limiters = RECONSTRUCTIONS.iter().filter(|made| made.starts_with("plm"));
     for made in limiters {
         let made = made.replace("plm", "waves");
         let scheme = format!("reconstruct: {made}; riemann: roe; time: euler;");
@@ -112,10 +110,7 @@ fn fluxes_alone_do_where_speeds_follow_from_them() {
             (found, code) => {
                 let found = found.map(|_| "it is none".to_string());
                 let error = found.unwrap_or_else(|e| e.to_string());
-                assert!(
-                    code.is_some_and(|code| error.contains(code)),
-                    "{scheme}: {error}"
-                );
+                assert!(code.is_some_and(|code| error.contains(code)), "{scheme}: {error}");
             }
         }
     }

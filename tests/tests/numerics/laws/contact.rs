@@ -45,10 +45,7 @@ fn contacts_at_rest_stay_as_they_are() {
             }
         }
     }
-    for riemann in SOLVERS
-        .into_iter()
-        .filter(|riemann| !KNOWING.contains(riemann))
-    {
+    for riemann in SOLVERS.into_iter().filter(|riemann| !KNOWING.contains(riemann)) {
         let moved = change("plm<limiter = mc> in primitive", riemann, 0.0);
         assert!(moved > 0.1, "{riemann}: {moved}");
     }
@@ -57,11 +54,7 @@ fn contacts_at_rest_stay_as_they_are() {
 /// Pressure is not linear in the conserved variables, so primitives have to be reconstructed, or nothing.
 #[test]
 fn layers_that_slide_along_each_other_stay_as_they_are() {
-    for reconstruct in [
-        "constant",
-        "plm<limiter = mc> in primitive",
-        "ppm in primitive",
-    ] {
+    for reconstruct in ["constant", "plm<limiter = mc> in primitive", "ppm in primitive"] {
         for riemann in KNOWING {
             let moved = change(reconstruct, riemann, 0.3);
             assert!(moved < 1e-13, "{riemann}, {reconstruct}: {moved}");
@@ -87,10 +80,7 @@ fn in_print(below: [f64; 3], above: [f64; 3]) -> [f64; 3] {
     let c = (0.4 * (mean(enthalpy(below), enthalpy(above)) - 0.5 * u * u)).sqrt();
     let slowest = (below[1] - sound(below)).min(u - c);
     let fastest = (above[1] + sound(above)).max(u + c);
-    let masses = [
-        below[0] * (slowest - below[1]),
-        above[0] * (fastest - above[1]),
-    ];
+    let masses = [below[0] * (slowest - below[1]), above[0] * (fastest - above[1])];
     let contact = (above[2] - below[2] + masses[0] * below[1] - masses[1] * above[1])
         / (masses[0] - masses[1]);
     let star = |state: [f64; 3], speed: f64| {
@@ -131,9 +121,7 @@ fn the_contact_is_that_in_print() {
     let dt = 1e-4;
     let mut simulation = started::<f64>(&system, [n, 1, 1], false, Some(dt));
     for (k, name) in ["rho", "m_x", "e"].into_iter().enumerate() {
-        simulation.fill(name, |x, _, _| {
-            conserved(states[(x * n as f64) as usize])[0][k]
-        });
+        simulation.fill(name, |x, _, _| conserved(states[(x * n as f64) as usize])[0][k]);
     }
     simulation.step().or_panic();
     for (k, name) in ["rho", "m_x", "e"].into_iter().enumerate() {

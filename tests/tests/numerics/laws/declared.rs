@@ -139,10 +139,7 @@ fn fluxes<T: Number>(pairs: &[[Gas; 2]]) -> Vec<[f64; 3]> {
     let system = SystemDef::from_text_in("Euler", &text, Some(1)).or_panic();
     let n = 4 * pairs.len();
     let builder = Simulation::<T>::builder(&system).cells([n, 1, 1]);
-    let builder = builder
-        .extent([n as f64, 1.0, 1.0])
-        .dt(1.0)
-        .unchecked_step(true);
+    let builder = builder.extent([n as f64, 1.0, 1.0]).dt(1.0).unchecked_step(true);
     let builder = builder.param("gamma", pairs[0][0].gamma);
     let mut simulation = builder.build().or_panic();
     let names = ["rho", "m_x", "e"];
@@ -219,12 +216,7 @@ fn exact_fluxes_are_those_of_the_solution_in_f32() {
 
 #[test]
 fn nothing_flows_through_a_vacuum() {
-    let away = |u: f64| Gas {
-        rho: 1.0,
-        u,
-        p: 0.4,
-        gamma: GAMMA,
-    };
+    let away = |u: f64| Gas { rho: 1.0, u, p: 0.4, gamma: GAMMA };
     let found = fluxes::<f64>(&[[away(-5.0), away(5.0)], [away(-5.0), away(9.0)]]);
     for flux in found {
         assert!(flux.iter().all(|f| f.abs() < 1e-12), "{flux:?}");
@@ -245,24 +237,16 @@ fn equal_pressures_have_mirrored_bits() {
         let (rho, u) = ((9 + rho) as f64 / 16.0, slow * (u as f64 - 16.0));
         [rho, rho * u, 2.5 + rho * u * u / 2.0]
     };
-    let pairs: Vec<[[f64; 3]; 2]> = (0..4000)
-        .map(|i| [state(i, i % 29, i % 33), state(i, i % 31, 7 * i % 33)])
-        .collect();
+    let pairs: Vec<[[f64; 3]; 2]> =
+        (0..4000).map(|i| [state(i, i % 29, i % 33), state(i, i % 31, 7 * i % 33)]).collect();
     let n = 4 * pairs.len();
     let run = |mirrored: bool| {
         let builder = Simulation::<f64>::builder(&system).cells([n, 1, 1]);
-        let builder = builder
-            .extent([n as f64, 1.0, 1.0])
-            .dt(0.5)
-            .unchecked_step(true);
+        let builder = builder.extent([n as f64, 1.0, 1.0]).dt(0.5).unchecked_step(true);
         let mut simulation = builder.build().or_panic();
         for (k, name) in ["rho", "m_x", "e"].into_iter().enumerate() {
             simulation.fill(name, |x, _, _| {
-                let cell = if mirrored {
-                    n - 1 - x as usize
-                } else {
-                    x as usize
-                };
+                let cell = if mirrored { n - 1 - x as usize } else { x as usize };
                 let value = pairs[cell / 4][(cell / 2) % 2][k];
                 if mirrored && k == 1 { -value } else { value }
             });

@@ -53,10 +53,7 @@ fn a_tube_has_no_more_new_extrema_than_with_states() {
             // NaN fails these comparisons.
             let beside = of_fluxes[1] < of_states[1] + 0.03;
             let all = of_fluxes[0] < of_states[0] + if riemann == "roe" { 0.2 } else { 0.02 };
-            assert!(
-                beside && all,
-                "{made}, {riemann}: {of_states:?} {of_fluxes:?}"
-            );
+            assert!(beside && all, "{made}, {riemann}: {of_states:?} {of_fluxes:?}");
         }
     }
 }
@@ -99,9 +96,7 @@ fn the_law_is_linear_between_the_states_that_are_chosen() {
     // Lines without a limit, at the upper and at the lower face.
     let lines = |a: &[f64]| -> Vec<[f64; 2]> {
         let slope = |i: usize| (a[(i + 1) % n] - a[(i + n - 1) % n]) / 2.0;
-        (0..n)
-            .map(|i| [a[i] + slope(i) / 2.0, a[i] - slope(i) / 2.0])
-            .collect()
+        (0..n).map(|i| [a[i] + slope(i) / 2.0, a[i] - slope(i) / 2.0]).collect()
     };
     let (states, fluxes) = (lines(&q), lines(&flux));
     for (setting, of_cells) in [("average = cells", true), ("average = faces", false)] {
@@ -125,10 +120,7 @@ fn the_law_is_linear_between_the_states_that_are_chosen() {
         set.and_then(|()| simulation.step()).or_panic();
         for (i, found) in simulation.flat("q").into_iter().enumerate() {
             let exact = q[i] - dt * n as f64 * (through[i] - through[(i + n - 1) % n]);
-            assert!(
-                (found - exact).abs() < 1e-14,
-                "{setting}, {i}: {found} {exact}"
-            );
+            assert!((found - exact).abs() < 1e-14, "{setting}, {i}: {found} {exact}");
         }
     }
 }

@@ -17,10 +17,7 @@ fn force([below, above]: [f64; 2], nu: f64) -> f64 {
 fn musta(stages: usize, [mut below, mut above]: [f64; 2], nu: f64) -> f64 {
     for _ in 0..stages {
         let between = force([below, above], nu);
-        (below, above) = (
-            below - nu * (between - below),
-            above - nu * (above - between),
-        );
+        (below, above) = (below - nu * (between - below), above - nu * (above - between));
     }
     force([below, above], nu)
 }
@@ -29,12 +26,9 @@ fn musta(stages: usize, [mut below, mut above]: [f64; 2], nu: f64) -> f64 {
 fn forecasts_are_those_in_print_stage_by_stage() {
     let (n, nu) = (24, 0.4);
     let mut errors = Vec::new();
-    for (riemann, stages) in [
-        ("force", 0),
-        ("musta<stages = 1>", 1),
-        ("musta<stages = 2>", 2),
-        ("musta<stages = 4>", 4),
-    ] {
+    for (riemann, stages) in
+        [("force", 0), ("musta<stages = 1>", 1), ("musta<stages = 2>", 2), ("musta<stages = 4>", 4)]
+    {
         let text = format!(
             "{ADVECTION} scheme s for Advection {{ reconstruct: constant; riemann: {riemann}; time: euler; }}"
         );
@@ -49,19 +43,12 @@ fn forecasts_are_those_in_print_stage_by_stage() {
         for i in 0..n {
             let flux = |i: usize| musta(stages, [before[i % n], before[(i + 1) % n]], nu);
             let expected = before[i] - nu * (flux(i) - flux(i + n - 1));
-            assert!(
-                (after[i] - expected).abs() < 1e-14,
-                "{riemann}, {i}: {} {expected}",
-                after[i]
-            );
+            assert!((after[i] - expected).abs() < 1e-14, "{riemann}, {i}: {} {expected}", after[i]);
             let upwind = before[i] - nu * (before[i] - before[(i + n - 1) % n]);
             lost += (after[i] - upwind).abs();
         }
         errors.push(lost);
     }
     // Forecasts come nearer to the flux from upwind than FORCE.
-    assert!(
-        errors[1..].iter().all(|error| *error < errors[0]),
-        "{errors:?}"
-    );
+    assert!(errors[1..].iter().all(|error| *error < errors[0]), "{errors:?}");
 }

@@ -36,14 +36,8 @@ fn families(along: [f64; 3], across: [[f64; 3]; 2], sign: f64) -> [Family; 5] {
         speed: sign * direction * c,
         flow: still,
     };
-    let carried = |name, rho, u| Family {
-        name,
-        rho,
-        u,
-        p: 0.0,
-        speed: sign,
-        flow: times(sign, along),
-    };
+    let carried =
+        |name, rho, u| Family { name, rho, u, p: 0.0, speed: sign, flow: times(sign, along) };
     [
         sound("sound ahead", 1.0),
         sound("sound back", -1.0),
@@ -70,9 +64,7 @@ fn run(system: &SystemDef, family: &Family, k: [f64; 3], n: usize) -> (f64, [Arr
     let dt = 0.1 / n as f64;
     let mut simulation: Simulation<f64> = started(system, [n; 3], false, Some(dt));
     for (c, name) in NAMES.into_iter().enumerate() {
-        simulation.fill(name, |x, y, z| {
-            state(family, k, [x - 0.5, y - 0.5, z - 0.5], 0.0)[c]
-        });
+        simulation.fill(name, |x, y, z| state(family, k, [x - 0.5, y - 0.5, z - 0.5], 0.0)[c]);
     }
     simulation.steps(n);
     let found = NAMES.map(|name| simulation.values(name));
@@ -94,21 +86,10 @@ fn all_waves_of_a_gas_travel_alike_to_both_sides() {
     let diagonal = (1.0 / 3f64).sqrt();
     let sixth = (1.0 / 6f64).sqrt();
     let wavevectors = [
-        (
-            [0.0, 1.0, 0.0],
-            [0.0, 1.0, 0.0],
-            [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]],
-        ),
-        (
-            [1.0, 1.0, 1.0],
-            [diagonal; 3],
-            [[half, -half, 0.0], [sixth, sixth, -2.0 * sixth]],
-        ),
+        ([0.0, 1.0, 0.0], [0.0, 1.0, 0.0], [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]),
+        ([1.0, 1.0, 1.0], [diagonal; 3], [[half, -half, 0.0], [sixth, sixth, -2.0 * sixth]]),
     ];
-    for scheme in [
-        ["plm<limiter = central> in primitive", "hllc"],
-        ["weno_z", "roe"],
-    ] {
+    for scheme in [["plm<limiter = central> in primitive", "hllc"], ["weno_z", "roe"]] {
         let system = law(EULER, 3, scheme[0], scheme[1]);
         for (k, along, across) in wavevectors {
             let [ahead, back] = [1.0, -1.0].map(|sign| families(along, across, sign));

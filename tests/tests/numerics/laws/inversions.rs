@@ -53,15 +53,11 @@ scheme plm_hll for RelativisticGas { reconstruct: plm<limiter = mc> in primitive
 fn a_relativistic_blast_is_as_in_print() {
     let system = SystemDef::from_text("gas.pde", GAS).or_panic();
     let builder = Simulation::<f64>::builder(&system).cells([400, 1, 1]);
-    let builder = builder
-        .centered(true)
-        .boundary(Axis::X, Boundary::outflow());
+    let builder = builder.centered(true).boundary(Axis::X, Boundary::outflow());
     let mut simulation = builder.cfl(0.4).build().or_panic();
     let left = |x: f64| if x < 0.5 { 1.0 } else { 0.0 };
     simulation.set("D", |x, _, _| 1.0 + 9.0 * left(x)).unwrap();
-    simulation
-        .set("tau", |x, _, _| 1.5e-6 + 19.995 * left(x))
-        .unwrap();
+    simulation.set("tau", |x, _, _| 1.5e-6 + 19.995 * left(x)).unwrap();
     simulation.run_until(0.4, |_, _| ()).or_panic();
     let [d, s, tau] = ["D", "S_x", "tau"].map(|name| simulation.to_f64(name).unwrap());
     // Sides of the contact in the published state: pressure 1.448 and velocity 0.714, with densities 2.639 and 5.071.
@@ -76,10 +72,7 @@ fn a_relativistic_blast_is_as_in_print() {
         let found = [&d, &s, &tau].map(|values| values[[0, 0, i]]);
         for (found, expected) in found.into_iter().zip(expected) {
             println!("{x}: {found:.4} {expected:.4}");
-            assert!(
-                (found / expected - 1.0).abs() < 0.03,
-                "{x}: {found} {expected}"
-            );
+            assert!((found / expected - 1.0).abs() < 0.03, "{x}: {found} {expected}");
         }
     }
 }
@@ -93,12 +86,7 @@ fn a_state_without_a_pressure_stops_the_run() {
     simulation.set("D", |_, _, _| 1.0).unwrap();
     simulation.set("tau", |_, _, _| 1.0).unwrap();
     // Faster than light, whatever the pressure.
-    simulation
-        .set("S_x", |x, _, _| if x > 0.8 { f64::MAX } else { 0.0 })
-        .unwrap();
+    simulation.set("S_x", |x, _, _| if x > 0.8 { f64::MAX } else { 0.0 }).unwrap();
     let message = simulation.run(3, |_, _| ()).unwrap_err().to_string();
-    assert!(
-        message.contains("pressure") && message.contains("30 iterations"),
-        "{message}"
-    );
+    assert!(message.contains("pressure") && message.contains("30 iterations"), "{message}");
 }

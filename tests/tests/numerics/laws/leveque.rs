@@ -49,11 +49,7 @@ fn step(q: &Square, nu: f64, limiter: fn(f64) -> f64) -> Square {
     let mut fluxes = [zero(), zero()];
     for axis in 0..2 {
         let cell = |i: isize, j: isize| {
-            if axis == 0 {
-                [wrap(j), wrap(i)]
-            } else {
-                [wrap(i), wrap(j)]
-            }
+            if axis == 0 { [wrap(j), wrap(i)] } else { [wrap(i), wrap(j)] }
         };
         let value = |i: isize, j: isize| {
             let [row, column] = cell(i, j);
@@ -66,11 +62,7 @@ fn step(q: &Square, nu: f64, limiter: fn(f64) -> f64) -> Square {
                 let limited = [0, 1].map(|k| {
                     let upwind = at(if k == 0 { i + 1 } else { i - 1 })[k];
                     let size = dot(own[k], own[k]);
-                    let share = if size > 0.0 {
-                        limiter(dot(upwind, own[k]) / size)
-                    } else {
-                        0.0
-                    };
+                    let share = if size > 0.0 { limiter(dot(upwind, own[k]) / size) } else { 0.0 };
                     own[k].map(|v| share * v)
                 });
                 let correction = plus(limited[0], limited[1], 1.0).map(|v| (1.0 - nu) * v);
@@ -151,29 +143,17 @@ fn apart(limiter: Limiter, start: fn(f64, f64) -> State, n: usize, nu: f64) -> f
 #[test]
 fn steps_are_those_of_the_method_in_print() {
     let smooth = |x: f64, y: f64| {
-        [
-            (TAU * (x + y)).cos(),
-            0.3 * (TAU * x).sin(),
-            0.7 * (TAU * 2.0 * y).cos(),
-        ]
+        [(TAU * (x + y)).cos(), 0.3 * (TAU * x).sin(), 0.7 * (TAU * 2.0 * y).cos()]
     };
     let jump = |x: f64, y: f64| {
         [
-            if (x - 0.4).abs() < 0.2 && (y - 0.55).abs() < 0.3 {
-                2.0
-            } else {
-                1.0
-            },
+            if (x - 0.4).abs() < 0.2 && (y - 0.55).abs() < 0.3 { 2.0 } else { 1.0 },
             0.0,
             if x < 0.5 { 0.5 } else { 0.0 },
         ]
     };
-    let limiters: [Limiter; 4] = [
-        ("none", |_| 1.0),
-        ("mc", mc),
-        ("minmod", minmod),
-        ("van_leer", van_leer),
-    ];
+    let limiters: [Limiter; 4] =
+        [("none", |_| 1.0), ("mc", mc), ("minmod", minmod), ("van_leer", van_leer)];
     for limiter in limiters {
         for (start, name) in [(smooth as fn(f64, f64) -> State, "smooth"), (jump, "jump")] {
             for nu in [0.45, 0.9] {

@@ -34,10 +34,7 @@ fn sound(solver: [&str; 2], k: [f64; 3], n: usize, sign: f64) -> f64 {
 
 #[test]
 fn sound_travels_alike_in_space() {
-    for solver in [
-        ["plm<limiter = central>", "hll"],
-        ["waves<limiter = central>", "roe"],
-    ] {
+    for solver in [["plm<limiter = central>", "hll"], ["waves<limiter = central>", "roe"]] {
         sound_travels_at_second_order(solver);
     }
 }
@@ -83,10 +80,7 @@ fn shear_stays() {
             println!("{solver:?}, {across} along {along}: {changed:.2e}");
             // HLL has no wave between both, and smears contacts at rest.
             let most = if solver[1] == "roe" { 1e-14 } else { 0.05 };
-            assert!(
-                changed < most,
-                "{solver:?}, {across} along {along}: {changed}"
-            );
+            assert!(changed < most, "{solver:?}, {across} along {along}: {changed}");
         }
     }
 }
@@ -115,10 +109,7 @@ fn cars_stop_and_start() {
         };
         let [coarse, fine] = [50, 200].map(error);
         println!("{left} {right}: {coarse:.2e} {fine:.2e}");
-        assert!(
-            (coarse / fine).log2() / 2.0 > 0.8,
-            "{left} {right}: {coarse} {fine}"
-        );
+        assert!((coarse / fine).log2() / 2.0 > 0.8, "{left} {right}: {coarse} {fine}");
         assert!(fine < 3e-3, "{left} {right}: {fine}");
     }
 }
@@ -193,22 +184,16 @@ fn every_law_conserves_by_every_scheme() {
             let name = format!("{} in {}d, {}", model.name, model.dimension, scheme.name);
             let system = system.with_scheme(&scheme.name);
             let mut simulation = in_motion(&system.or_panic());
-            let fields = model
-                .fluxes
-                .iter()
-                .map(|flux| &model.fields[flux.field].name);
+            let fields = model.fluxes.iter().map(|flux| &model.fields[flux.field].name);
             let fields: Vec<&String> = fields.collect();
             let names: Vec<String> = simulation.components().map(str::to_string).collect();
             let of =
                 |name: &str, field: &str| name == field || name.starts_with(&format!("{field}_"));
-            let conserved = names
-                .iter()
-                .filter(|name| fields.iter().any(|field| of(name, field)));
+            let conserved = names.iter().filter(|name| fields.iter().any(|field| of(name, field)));
             let conserved: Vec<&String> = conserved.collect();
             let values = |simulation: &Simulation<f64>| -> Vec<ndarray::Array3<f64>> {
                 let all = conserved.iter().map(|name| simulation.to_f64(name));
-                all.map(|found| found.unwrap_or_else(|e| panic!("{name}: {e}")))
-                    .collect()
+                all.map(|found| found.unwrap_or_else(|e| panic!("{name}: {e}"))).collect()
             };
             let before = values(&simulation);
             let run = simulation.run(10, |_, _| ());

@@ -62,17 +62,9 @@ fn law(items: &str, dimension: usize) -> SystemDef {
 /// Brio and Wu's tube (J. Comput. Phys. 75, 400, 1988) with all components, turned by a third of a right angle in the plane.
 fn initial(component: usize, wall: bool, x: f64, y: f64) -> f64 {
     let left = x + 0.5 * y < 0.6;
-    let [rho, p, across] = if left {
-        [1.0, 1.0, 1.0]
-    } else {
-        [0.125, 0.1, -1.0]
-    };
+    let [rho, p, across] = if left { [1.0, 1.0, 1.0] } else { [0.125, 0.1, -1.0] };
     // Nothing flows but along walls.
-    let field = if wall {
-        [0.0, 0.0, 0.4 * across]
-    } else {
-        [0.75, across, 0.3]
-    };
+    let field = if wall { [0.0, 0.0, 0.4 * across] } else { [0.75, across, 0.3] };
     let flow = [0.1, -0.05, 0.2];
     let square = |v: [f64; 3]| v.iter().map(|v| v * v).sum::<f64>();
     match component {
@@ -98,9 +90,7 @@ fn run<T: Number>(items: &str, dimension: usize, wall: bool, engine: Engine) -> 
     let builder = builder.engine(engine).dt(1e-3);
     let mut simulation = builder.build().or_panic();
     for (at, name) in COMPONENTS.iter().enumerate() {
-        simulation
-            .set(name, |x, y, _| initial(at, wall, x, y))
-            .unwrap();
+        simulation.set(name, |x, y, _| initial(at, wall, x, y)).unwrap();
     }
     simulation.steps(60);
     let values = COMPONENTS.map(|name| simulation.to_f64(name).unwrap().into_iter().collect());
@@ -137,10 +127,7 @@ fn walls_turn_the_component_along_their_axis() {
         // Walls let nothing through, and hold nothing up.
         for (at, name) in [(0, "rho"), (3, "m_z"), (7, "B_z")] {
             let (sum, begin) = (rows[at].iter().sum::<f64>(), begin(at, dimension));
-            assert!(
-                (sum - begin).abs() < 1e-4 * begin.abs(),
-                "{name}: {sum} {begin}"
-            );
+            assert!((sum - begin).abs() < 1e-4 * begin.abs(), "{name}: {sum} {begin}");
         }
     }
 }

@@ -60,9 +60,7 @@ fn choices(key: &str, text: &str) -> Vec<String> {
 }
 
 /// Riemann solvers.
-const SOLVERS: [&str; 8] = [
-    "exact", "force", "hll", "hllc", "hlle", "musta", "roe", "rusanov",
-];
+const SOLVERS: [&str; 8] = ["exact", "force", "hll", "hllc", "hlle", "musta", "roe", "rusanov"];
 
 /// Returns the exact solver of a system of the library, with the functions that it calls.
 fn exact_solver(source: &str) -> &str {
@@ -87,9 +85,7 @@ fn with_solver(text: &str, riemann: &str) -> String {
 /// settings `reconstruct` and `riemann`.
 fn pairs() -> Vec<(String, &'static str)> {
     let each = |variables: &str, all: &[&str], riemann: &'static str| -> Vec<_> {
-        let all = all
-            .iter()
-            .map(|made| (format!("{made}{variables}"), riemann));
+        let all = all.iter().map(|made| (format!("{made}{variables}"), riemann));
         all.collect()
     };
     let mut pairs = each("", &RECONSTRUCTIONS, "hll");
@@ -181,9 +177,7 @@ fn of_library(definition: &Definition, reconstruct: &str, riemann: &str) -> Syst
         "scheme s for {name} {{ reconstruct: {reconstruct}; riemann: {riemann}; time: {time}; }}"
     );
     let text = format!("{}\n{scheme}", definition.model);
-    SystemDef::from_text(name, &text)
-        .and_then(|system| system.with_scheme("s"))
-        .or_panic()
+    SystemDef::from_text(name, &text).and_then(|system| system.with_scheme("s")).or_panic()
 }
 
 /// Returns a run on a unit box, periodic or with outflow along x.

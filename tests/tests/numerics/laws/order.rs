@@ -19,9 +19,7 @@ fn error(reconstruct: &str, n: usize) -> f64 {
     let system = of_library(&Transport::<1>::DEFINITION, reconstruct, "hll");
     let h = 1.0 / n as f64;
     // The integrator is of third order.
-    let steps = (0.5 * (n as f64).powf(5.0 / 3.0))
-        .round()
-        .max(2.0 * n as f64);
+    let steps = (0.5 * (n as f64).powf(5.0 / 3.0)).round().max(2.0 * n as f64);
     let mut simulation = started::<f64>(&system, [n, 1, 1], false, Some(1.0 / steps));
     simulation.fill("u_x", |_, _, _| 1.0);
     simulation.fill("q", |x, _, _| mean(x, h));
@@ -116,12 +114,8 @@ fn sound_travels_alike_in_all_directions() {
             s.set(name, |x, y, _| f(x, y)).or_panic();
         };
         set(&mut simulation, "rho", &|x, y| 1.0 + wave(x, y, 0.0));
-        set(&mut simulation, "m_x", &|x, y| {
-            sign * c * k[0] / size * wave(x, y, 0.0)
-        });
-        set(&mut simulation, "m_y", &|x, y| {
-            sign * c * k[1] / size * wave(x, y, 0.0)
-        });
+        set(&mut simulation, "m_x", &|x, y| sign * c * k[0] / size * wave(x, y, 0.0));
+        set(&mut simulation, "m_y", &|x, y| sign * c * k[1] / size * wave(x, y, 0.0));
         set(&mut simulation, "e", &|x, y| 2.5 + 3.5 * wave(x, y, 0.0));
         let steps = 2 * n;
         simulation.steps(steps);
@@ -237,10 +231,7 @@ fn weno5_is_that_of_the_equations_in_print() {
         |i| f64::powi(10.0, -((i / 3) as i32) / 2),
     ];
     for reconstruct in ["weno5", "weno5 in fluxes"] {
-        for (sign, shape) in [1.0, -1.0]
-            .into_iter()
-            .flat_map(|sign| shapes.map(|s| (sign, s)))
-        {
+        for (sign, shape) in [1.0, -1.0].into_iter().flat_map(|sign| shapes.map(|s| (sign, s))) {
             let text = format!(
                 "{ADVECTION} scheme s for Advection {{ reconstruct: {reconstruct}; riemann: rusanov; time: euler; }}"
             );

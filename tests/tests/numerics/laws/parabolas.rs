@@ -67,13 +67,7 @@ fn data() -> Vec<f64> {
         sum
     });
     let smooth = (0..40).map(|i| (0.37 * f64::from(i)).sin());
-    rough
-        .iter()
-        .copied()
-        .chain(rising)
-        .chain(smooth)
-        .chain([0.5; 4])
-        .collect()
+    rough.iter().copied().chain(rising).chain(smooth).chain([0.5; 4]).collect()
 }
 
 #[test]
@@ -81,11 +75,7 @@ fn parabolas_are_those_in_print() {
     let (a, courant) = (data(), 0.3);
     let n = a.len();
     let faces: Vec<[f64; 2]> = (0..n).map(|i| parabola(&a, i)).collect();
-    let flattened = faces
-        .iter()
-        .zip(&a)
-        .filter(|(f, own)| f[0] == **own)
-        .count();
+    let flattened = faces.iter().zip(&a).filter(|(f, own)| f[0] == **own).count();
     // All cases of Eq. 1.10 are there.
     assert!(flattened > 10 && flattened < n / 2, "{flattened}");
     for speed in [1.0, -1.0] {
@@ -97,11 +87,7 @@ fn parabolas_are_those_in_print() {
                 false => faces[i][0] - faces[above][0],
             };
             let exact = a[i] - courant * out;
-            assert!(
-                (found[i] - exact).abs() < 1e-13,
-                "{speed}, {i}: {} {exact}",
-                found[i]
-            );
+            assert!((found[i] - exact).abs() < 1e-13, "{speed}, {i}: {} {exact}", found[i]);
         }
     }
 }
@@ -115,11 +101,7 @@ fn parabolas_make_no_new_extrema() {
     for speed in [1.0, -1.0] {
         let found = stepped(&a, speed, 1.0 / 3.0);
         for i in 0..n {
-            let from = if speed > 0.0 {
-                (i + n - 1) % n
-            } else {
-                (i + 1) % n
-            };
+            let from = if speed > 0.0 { (i + n - 1) % n } else { (i + 1) % n };
             let (least, most) = (a[i].min(a[from]), a[i].max(a[from]));
             let within = found[i] > least - 1e-13 && found[i] < most + 1e-13;
             assert!(within, "{speed}, {i}: {} of {least} and {most}", found[i]);

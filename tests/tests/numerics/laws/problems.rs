@@ -21,10 +21,8 @@ fn short_waves_behind_a_shock_are_kept_by_higher_order() {
         simulation.flat("rho")
     };
     let reference = density(finer * n, "weno_z_hllc");
-    let means: Vec<f64> = reference
-        .chunks(finer)
-        .map(|part| part.iter().sum::<f64>() / finer as f64)
-        .collect();
+    let means: Vec<f64> =
+        reference.chunks(finer).map(|part| part.iter().sum::<f64>() / finer as f64).collect();
     let error = |scheme: &str| {
         let found = density(n, scheme);
         let errors = found.iter().zip(&means).map(|(a, b)| (a - b).abs());
@@ -70,10 +68,7 @@ fn blast_by<T: Number>(scheme: &str) {
     let rho = simulation.values("rho");
     let [least, most] = [f64::min, f64::max].map(|of| rho.iter().copied().fold(1.0, of));
     println!("{scheme}: density from {least:.3} to {most:.3}");
-    assert!(
-        least > 0.0 && least < 0.6 && most > 1.1,
-        "{scheme}: {least} {most}"
-    );
+    assert!(least > 0.0 && least < 0.6 && most > 1.1, "{scheme}: {least} {most}");
 }
 
 /// Returns the coordinate at which values pass a level, from the far end on.
@@ -130,9 +125,7 @@ fn four_states_have_four_shocks() {
     let n = 64;
     let (_, simulation) = solved::<f64>("four_states", &["mesh.cells=64"]);
     let rho = simulation.values("rho");
-    let asymmetry = rho
-        .indexed_iter()
-        .map(|((_, j, i), v)| (v - rho[[0, i, j]]).abs());
+    let asymmetry = rho.indexed_iter().map(|((_, j, i), v)| (v - rho[[0, i, j]]).abs());
     assert!(asymmetry.fold(0.0, f64::max) < 1e-9);
     for (j, left, right) in [(n - 1, 0.5323, 1.5), (0, 0.138, 0.5323)] {
         let speed = left * 1.206 / (left - right);
@@ -193,10 +186,7 @@ fn turbulence_loses_its_energy_to_heat(scheme: &str) {
     // NaN fails this comparison.
     let met = lost > taken && lost < 2.0 * taken;
     assert!(met, "{scheme}: {lost} {taken}");
-    assert!(
-        (still / total - 1.0).abs() < 1e-12,
-        "{scheme}: {total} {still}"
-    );
+    assert!((still / total - 1.0).abs() < 1e-12, "{scheme}: {total} {still}");
 }
 
 /// The basin is its own mirror image along y, to the bit, if coordinates are exact. The wave runs up the shore on its

@@ -13,16 +13,12 @@ use super::{ADVECTION, EULER, RECONSTRUCTIONS, SOLVERS, WATER, choices, law, pai
 /// A gas in 2d with all pairs, and with all sweeps.
 static GASES: LazyLock<Vec<(String, SystemDef)>> = LazyLock::new(|| {
     let swept = ["dimensional", "strang"].into_iter().flat_map(|sweep| {
-        [
-            ("plm<limiter = mc> in primitive", "hllc"),
-            ("waves<limiter = mc>", "roe"),
-        ]
-        .map(|(made, riemann)| (made.to_string(), format!("{riemann}; sweep: {sweep}")))
+        [("plm<limiter = mc> in primitive", "hllc"), ("waves<limiter = mc>", "roe")]
+            .map(|(made, riemann)| (made.to_string(), format!("{riemann}; sweep: {sweep}")))
     });
     let pairs = pairs().into_iter().map(|(r, s)| (r, s.to_string()));
     let all = pairs.chain(swept);
-    all.map(|(r, s)| (format!("{s}, {r}"), law(EULER, 2, &r, &s)))
-        .collect()
+    all.map(|(r, s)| (format!("{s}, {r}"), law(EULER, 2, &r, &s))).collect()
 });
 
 const CELLS: [usize; 3] = [18, 14, 1];
@@ -51,10 +47,7 @@ fn what_flows_out_of_a_cell_flows_into_the_next() {
         for (a, b) in before.iter().zip(sums(&simulation)) {
             assert!((a - b).abs() < 1e-11, "{name}: {a} {b}");
         }
-        assert!(
-            simulation.flat("rho").iter().all(|rho| *rho > 0.5),
-            "{name}"
-        );
+        assert!(simulation.flat("rho").iter().all(|rho| *rho > 0.5), "{name}");
     }
 }
 
@@ -140,11 +133,7 @@ fn limited_lines_make_no_new_extrema() {
         };
         assert!(after <= allowed, "{reconstruct}: {before} {after}");
         let is_free = reconstruct == "plm<limiter = central>";
-        assert_eq!(
-            after > before * 1.02,
-            is_free,
-            "{reconstruct}: {before} {after}"
-        );
+        assert_eq!(after > before * 1.02, is_free, "{reconstruct}: {before} {after}");
     }
 }
 
@@ -167,10 +156,7 @@ fn steps_of_strong_stability_make_no_new_extrema() {
             let system = SystemDef::from_text("Advection", &text);
             let system = system.unwrap_or_else(|e| panic!("{e}"));
             let [before, after] = variations(&system, courant * to_f64(&times));
-            assert!(
-                after <= before * (1.0 + 1e-13),
-                "{time}, {made}: {before} {after}"
-            );
+            assert!(after <= before * (1.0 + 1e-13), "{time}, {made}: {before} {after}");
         }
     }
 }
@@ -187,10 +173,7 @@ fn the_hybrid_limiter_lies_between_minmod_and_van_leer() {
     };
     let apart = |a: &str, b: &str| {
         let (a, b) = (after(a), after(b));
-        a.iter()
-            .zip(&b)
-            .map(|(a, b)| (a - b).abs())
-            .fold(0.0, f64::max)
+        a.iter().zip(&b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
     };
     for (theta, same, other) in [("1", "minmod", "van_leer"), ("2", "van_leer", "minmod")] {
         let hybrid = format!("hybrid, theta = {theta}");
@@ -232,23 +215,13 @@ fn solvers_make_no_new_extrema() {
         simulation.steps(25);
         let [h, m] = ["h", "m_x"].map(|name| simulation.flat(name));
         let u: Vec<f64> = m.iter().zip(&h).map(|(m, h)| m / h).collect();
-        let variation = |all: &[f64]| {
-            all.windows(2)
-                .map(|pair| (pair[1] - pair[0]).abs())
-                .sum::<f64>()
-        };
+        let variation =
+            |all: &[f64]| all.windows(2).map(|pair| (pair[1] - pair[0]).abs()).sum::<f64>();
         let highest = u.iter().copied().fold(0.0, f64::max);
         let dip = (variation(&h) / (h[0] - h[59]) - 1.0).abs();
-        let allowed = if ["exact", "roe"].contains(&riemann) {
-            0.01
-        } else {
-            1e-13
-        };
+        let allowed = if ["exact", "roe"].contains(&riemann) { 0.01 } else { 1e-13 };
         assert!(dip < allowed, "{riemann}: {dip}");
         let more = variation(&u) - (2.0 * highest - u[0] - u[59]);
-        assert!(
-            more.abs() < 1e-13 && highest > 0.6,
-            "{riemann}: {more} {highest}"
-        );
+        assert!(more.abs() < 1e-13 && highest > 0.6, "{riemann}: {more} {highest}");
     }
 }

@@ -9,10 +9,7 @@ use super::EULER;
 fn gas(dimension: usize, scheme: &str) -> SystemDef {
     let kept = EULER
         .replace("rho: scalar;", "rho: scalar where rho > 0;")
-        .replace(
-            "dot(m, u)/2);\n    let c",
-            "dot(m, u)/2) where p > 0;\n    let c",
-        );
+        .replace("dot(m, u)/2);\n    let c", "dot(m, u)/2) where p > 0;\n    let c");
     let text = format!("{kept} scheme s for Euler {{ {scheme} time: ssprk3; }}");
     let system = SystemDef::from_text_in("Euler", &text, Some(dimension)).or_panic();
     assert_eq!(system.model().ranges_text(), "rho > 0 and p > 0");
@@ -25,15 +22,9 @@ fn stream(system: &SystemDef, sign: f64) -> Simulation<f64> {
     let density = |x: f64| {
         let cell = (x * n as f64) as usize;
         let along = if sign > 0.0 { cell } else { n - 1 - cell };
-        if (60..100).contains(&along) {
-            10.0
-        } else {
-            1.0
-        }
+        if (60..100).contains(&along) { 10.0 } else { 1.0 }
     };
-    let mut simulation = Simulation::<f64>::builder(system)
-        .cells([n, 1, 1])
-        .centered(true);
+    let mut simulation = Simulation::<f64>::builder(system).cells([n, 1, 1]).centered(true);
     // Rusanov's fluxes keep ranges while a wave crosses no more than half of a cell: then it is the limit.
     let number = if system.model().repairs() { 1.0 } else { 0.3 };
     simulation = simulation.extent([1.0; 3]).cfl(number);
@@ -66,11 +57,7 @@ fn a_cold_stream_stays_positive_and_conserves() {
     }
     let [rho, m, e] = ["rho", "m_x", "e"].map(|name| right.flat(name));
     let states = rho.iter().zip(m.iter().zip(&e));
-    assert!(
-        states
-            .clone()
-            .all(|(rho, (m, e))| *rho > 0.0 && e - m * m / (2.0 * rho) > 0.0)
-    );
+    assert!(states.clone().all(|(rho, (m, e))| *rho > 0.0 && e - m * m / (2.0 * rho) > 0.0));
     let repaired = right.repairs().unwrap().unwrap().sum();
     assert!(repaired > 0 && repaired < 200 * 3 * 200 / 2, "{repaired}");
     // The mirror image has the same bits.
@@ -83,18 +70,11 @@ fn a_cold_stream_stays_positive_and_conserves() {
 #[test]
 fn nothing_is_repaired_where_nothing_leaves_its_range() {
     let run = |repair: &str, dimension: usize| {
-        let system = gas(
-            dimension,
-            &format!("reconstruct: weno_z in primitive; riemann: hllc; {repair}"),
-        );
-        let mut simulation = Simulation::<f64>::builder(&system)
-            .cells([16, 12, 1])
-            .dt(2e-3)
-            .build()
-            .unwrap();
-        simulation
-            .set("rho", |x, y, _| 1.0 + 0.3 * (x + y).sin())
-            .unwrap();
+        let system =
+            gas(dimension, &format!("reconstruct: weno_z in primitive; riemann: hllc; {repair}"));
+        let mut simulation =
+            Simulation::<f64>::builder(&system).cells([16, 12, 1]).dt(2e-3).build().unwrap();
+        simulation.set("rho", |x, y, _| 1.0 + 0.3 * (x + y).sin()).unwrap();
         simulation.set("m_x", |x, _, _| 0.2 * x.cos()).unwrap();
         simulation.set("e", |_, y, _| 2.5 + 0.2 * y.sin()).unwrap();
         simulation.run(5, |_, _| ()).unwrap();
@@ -116,9 +96,7 @@ fn a_range_that_is_left_all_the_same_stops_the_run() {
         .unchecked_step(true)
         .build()
         .unwrap();
-    simulation
-        .set("rho", |x, _, _| 1.0 + 0.9 * x.sin())
-        .unwrap();
+    simulation.set("rho", |x, _, _| 1.0 + 0.9 * x.sin()).unwrap();
     simulation.set("m_x", |x, _, _| 3.0 * x.cos()).unwrap();
     simulation.set("e", |_, _, _| 60.0).unwrap();
     let failed = simulation.run(3, |_, _| ()).unwrap_err();
@@ -133,11 +111,7 @@ fn a_range_that_is_left_all_the_same_stops_the_run() {
 #[test]
 fn a_range_is_told_by_its_own_name() {
     for (drain, told, kept) in [
-        (
-            "ddt(rho) = -3;",
-            "makes rho = -0.5, which is kept > 0",
-            "p =",
-        ),
+        ("ddt(rho) = -3;", "makes rho = -0.5, which is kept > 0", "p ="),
         ("ddt(e) = -30;", "makes p = -", "rho ="),
     ] {
         let text = EULER
@@ -193,10 +167,7 @@ fn a_rate_that_leaves_a_range_stops_the_run() {
         let failed = simulation.run(9, |_, _| ()).unwrap_err();
         assert!(matches!(failed, Error::NotFinite(_)), "{failed}");
         let text = failed.to_string();
-        assert!(
-            text.contains("makes h = 0.5, which is kept > 0.5"),
-            "{text}"
-        );
+        assert!(text.contains("makes h = 0.5, which is kept > 0.5"), "{text}");
         assert_eq!(simulation.step_count(), 3, "{sweep}");
         assert!(simulation.flat("h").iter().all(|h| *h == 0.625), "{sweep}");
     }
@@ -221,9 +192,7 @@ fn after_a_cell<T: Number>(
     (n, speed): (usize, f64),
 ) -> Result<Vec<f64>, Error> {
     let dt = 1.0 / n as f64 / speed;
-    let builder = Simulation::<T>::builder(system)
-        .cells([n, 1, 1])
-        .engine(engine);
+    let builder = Simulation::<T>::builder(system).cells([n, 1, 1]).engine(engine);
     let builder = builder.dt(dt).unchecked_step(true).param("a", speed);
     let mut simulation = builder.build()?;
     let value = |x: f64| 1.0 + (37.0 * x).sin() / 3.0;
@@ -308,9 +277,7 @@ fn both_faces_of_a_cell_together_take_no_more_than_it_holds() {
         scheme s for Thin { reconstruct: weno5; riemann: hll; time: euler; }";
     let system = SystemDef::from_text("Thin", text).or_panic();
     let n = 16;
-    let builder = Simulation::<f64>::builder(&system)
-        .cells([n, 1, 1])
-        .centered(true);
+    let builder = Simulation::<f64>::builder(&system).cells([n, 1, 1]).centered(true);
     let dt = 0.18 / n as f64;
     let mut simulation = builder.dt(dt).unchecked_step(true).build().unwrap();
     let middle = (n / 2) as f64 + 0.5;
@@ -323,17 +290,12 @@ fn both_faces_of_a_cell_together_take_no_more_than_it_holds() {
     // Without repair the cell would hold less than nothing.
     let bare =
         SystemDef::from_text("Thin", &text.replace("euler;", "euler; repair: none;")).or_panic();
-    let builder = Simulation::<f64>::builder(&bare)
-        .cells([n, 1, 1])
-        .centered(true);
+    let builder = Simulation::<f64>::builder(&bare).cells([n, 1, 1]).centered(true);
     let mut simulation = builder.dt(dt).unchecked_step(true).build().unwrap();
     simulation.fill("h", move |x, _, _| if side(x) == 0.0 { 0.15 } else { 1.0 });
     simulation.fill("m_x", move |x, _, _| side(x).clamp(-1.0, 1.0));
     simulation.step().or_panic();
-    let least = simulation
-        .flat("h")
-        .into_iter()
-        .fold(f64::INFINITY, f64::min);
+    let least = simulation.flat("h").into_iter().fold(f64::INFINITY, f64::min);
     println!("{least}");
     assert!((-0.15..0.0).contains(&least), "{least}");
 }

@@ -15,9 +15,7 @@ fn burgers(reconstruct: &str, riemann: &str) -> SystemDef {
 
 /// Returns solvers that need no contact.
 fn solvers() -> impl Iterator<Item = &'static str> {
-    SOLVERS
-        .into_iter()
-        .filter(|solver| !["exact", "hllc"].contains(solver))
+    SOLVERS.into_iter().filter(|solver| !["exact", "hllc"].contains(solver))
 }
 
 /// Returns the wave `1 + sin(2πx)/2` before it breaks: each value has its own speed (LeVeque 2002, section 11.1).
@@ -108,9 +106,7 @@ fn shocks_and_fans_are_those_of_the_entropy() {
 #[test]
 fn waves_steepen_along_the_diagonal() {
     fn error<S: System>(scheme: &str, n: usize) -> f64 {
-        let system = SystemDef::new(&S::DEFINITION)
-            .and_then(|s| s.with_scheme(scheme))
-            .or_panic();
+        let system = SystemDef::new(&S::DEFINITION).and_then(|s| s.with_scheme(scheme)).or_panic();
         let axes = system.model().dimension;
         let cells = std::array::from_fn(|axis| if axis < axes { n } else { 1 });
         let end = 0.08 / axes as f64;
@@ -120,9 +116,7 @@ fn waves_steepen_along_the_diagonal() {
         simulation.fill("q", |x, y, z| steepened(coordinate(x, y, z), 0.0));
         let run = simulation.run(steps as u64, |_, _| ());
         run.unwrap_or_else(|e| panic!("{scheme}: {e}"));
-        simulation.error("q", |x, y, z| {
-            steepened(coordinate(x, y, z), axes as f64 * end)
-        })
+        simulation.error("q", |x, y, z| steepened(coordinate(x, y, z), axes as f64 * end))
     }
     // Time is of third order at most.
     for (scheme, least) in [

@@ -10,24 +10,14 @@ use super::{EULER, RECONSTRUCTIONS, SOLVERS, WATER, error_of_fan, law, pairs, st
 type Tube = (&'static str, Gas, Gas, f64);
 
 const fn state(rho: f64, u: f64, p: f64) -> Gas {
-    Gas {
-        rho,
-        u,
-        p,
-        gamma: GAMMA,
-    }
+    Gas { rho, u, p, gamma: GAMMA }
 }
 
 /// Sod, J. Comput. Phys. 27, 1, 1978; Lax, Comm. Pure Appl. Math. 7, 159, 1954; two rarefactions, and the
 /// collision of two streams.
 const TUBES: [Tube; 4] = [
     ("Sod", state(1.0, 0.0, 1.0), state(0.125, 0.0, 0.1), 0.2),
-    (
-        "Lax",
-        state(0.445, 0.698, 3.528),
-        state(0.5, 0.0, 0.571),
-        0.12,
-    ),
+    ("Lax", state(0.445, 0.698, 3.528), state(0.5, 0.0, 0.571), 0.12),
     ("parting", state(1.0, -0.5, 0.4), state(1.0, 0.5, 0.4), 0.15),
     ("meeting", state(1.0, 2.0, 1.0), state(1.0, -2.0, 1.0), 0.2),
 ];
@@ -111,10 +101,7 @@ fn a_dam_breaks_as_stoker_says() {
     for riemann in SOLVERS {
         let [coarse, fine] = [50, 200].map(|n| error(riemann, n));
         println!("{riemann}: {coarse:.4} {fine:.4}");
-        assert!(
-            (coarse / fine).log2() / 2.0 > 0.75,
-            "{riemann}: {coarse} {fine}"
-        );
+        assert!((coarse / fine).log2() / 2.0 > 0.75, "{riemann}: {coarse} {fine}");
         assert!(fine < 0.01, "{riemann}: {fine}");
     }
 }

@@ -34,9 +34,7 @@ fn exact(x: f64, end: f64) -> f64 {
         i if i % 2 == 1 => 4.0,
         _ => 2.0,
     };
-    let sum: f64 = (0..=n)
-        .map(|i| weight(i) * rate(end * i as f64 / n as f64))
-        .sum();
+    let sum: f64 = (0..=n).map(|i| weight(i) * rate(end * i as f64 / n as f64)).sum();
     let start = 2.0 + (TAU * (x - end)).cos();
     start * (-sum * end / (3.0 * n as f64)).exp()
 }
@@ -151,10 +149,7 @@ fn unsplit_goes_without_saying() {
     let text = |source: &str, more: &str| {
         let system = system(source, "ssprk2", more);
         let algorithm = stencil_compiler::discretize::discretize(system.model()).or_panic();
-        (
-            algorithm.substeps.len(),
-            stencil_compiler::algorithm::text::print(&algorithm),
-        )
+        (algorithm.substeps.len(), stencil_compiler::algorithm::text::print(&algorithm))
     };
     assert_eq!(text("", ""), text("source: unsplit;", ""));
     assert_eq!(text("", "").0, 2);
@@ -163,8 +158,5 @@ fn unsplit_goes_without_saying() {
     let swept = "sweep: dimensional;";
     assert_eq!(text("", swept).0, 4);
     let plain = |(_, text): (usize, String)| text.replace(", source godunov", "");
-    assert_eq!(
-        plain(text("source: godunov;", swept)),
-        plain(text("", swept))
-    );
+    assert_eq!(plain(text("source: godunov;", swept)), plain(text("", swept)));
 }

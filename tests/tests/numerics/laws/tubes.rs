@@ -120,10 +120,7 @@ fn every_scheme_survives_every_tube() {
             let found = errors(name, 100, &changes);
             println!("{}, {name}: {found:.4?}", scheme.name);
             // NaN fails these comparisons.
-            let met = found
-                .iter()
-                .zip(bounds)
-                .all(|(found, bound)| *found < 4.0 * bound);
+            let met = found.iter().zip(bounds).all(|(found, bound)| *found < 4.0 * bound);
             if !met {
                 wrong += &format!("{}, {name}: {found:.4?}\n", scheme.name);
             }
@@ -145,8 +142,5 @@ fn a_dam_of_the_library_has_the_solution_of_the_oracle() {
     });
     let own = errors.sum::<f64>() / found.len() as f64;
     println!("{own:.4e} {told:.4e}");
-    assert!(
-        (own / told - 1.0).abs() < 1e-9 && own < 5e-3,
-        "{own} {told}"
-    );
+    assert!((own / told - 1.0).abs() < 1e-9 && own < 5e-3, "{own} {told}");
 }

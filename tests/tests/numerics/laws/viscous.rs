@@ -110,13 +110,7 @@ fn shear_decays_with_the_viscosity() {
     let across = [[0.0, 1.0, 0.0], [1.0, 1.0, 0.0], [1.0, -2.0, 1.0]];
     for ((k, u), dimension) in WAVEVECTORS.into_iter().zip(across).zip([2, 2, 3]) {
         let (rate, rho, temperature) = (-square(k), 0.0, 0.0);
-        let wave = Wave {
-            k,
-            rate,
-            rho,
-            u,
-            temperature,
-        };
+        let wave = Wave { k, rate, rho, u, temperature };
         assert_order("shear", &wave, &gas(dimension));
     }
 }
@@ -146,13 +140,7 @@ fn pressure_and_heat_decay_as_linear_theory_says() {
             let divergence = -(rate + b) / (GAMMA - 1.0);
             let rho = -divergence / rate;
             let u = k.map(|k| TAU * k * divergence / k2);
-            let wave = Wave {
-                k,
-                rate,
-                rho,
-                u,
-                temperature: 1.0,
-            };
+            let wave = Wave { k, rate, rho, u, temperature: 1.0 };
             assert_order(name, &wave, &gas);
         }
     }
@@ -163,12 +151,7 @@ fn pressure_and_heat_decay_as_linear_theory_says() {
 fn totals_of_a_viscous_gas_stay() {
     let mut simulation = boxed(&gas(2), 16, 1e-5);
     let waves = |c: f64, [x, y, _]: [f64; 3]| (TAU * (x + c)).sin() * (TAU * (y - 2.0 * c)).cos();
-    let components = [
-        ("rho", 1.0, 0.2),
-        ("m_x", 0.0, 0.5),
-        ("m_y", 0.0, 0.4),
-        ("E", 2.5, 0.5),
-    ];
+    let components = [("rho", 1.0, 0.2), ("m_x", 0.0, 0.5), ("m_y", 0.0, 0.4), ("E", 2.5, 0.5)];
     for (c, (name, mean, size)) in components.into_iter().enumerate() {
         let shift = 0.3 * c as f64;
         settle(&mut simulation, name, |at| mean + size * waves(shift, at));

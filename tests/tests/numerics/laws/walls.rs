@@ -80,10 +80,7 @@ fn what_flows_in_is_the_state_that_is_given() {
         let system = law(&kept, 1, reconstruct, "hllc");
         let given = [("rho", 0.1), ("m", 0.3), ("e", 2.5 + 0.45)];
         let mut builder = Simulation::<f64>::builder(&system).cells([n, 1, 1]);
-        builder = builder
-            .centered(true)
-            .dt(0.09 / n as f64)
-            .unchecked_step(true);
+        builder = builder.centered(true).dt(0.09 / n as f64).unchecked_step(true);
         builder = builder.boundary(Axis::X, Boundary::outflow());
         for (name, value) in given {
             builder = builder.boundary_of(name, Face::X_LO, Boundary::dirichlet(value));
@@ -93,12 +90,7 @@ fn what_flows_in_is_the_state_that_is_given() {
         simulation.fill("e", |_, _, _| 2.5);
         let run = simulation.run_until(end, |_, _| ());
         run.unwrap_or_else(|e| panic!("{reconstruct}: {e}"));
-        let state = |rho, u, p| Gas {
-            rho,
-            u,
-            p,
-            gamma: GAMMA,
-        };
+        let state = |rho, u, p| Gas { rho, u, p, gamma: GAMMA };
         let exact = gas(state(0.1, 3.0, 1.0), state(1.0, 0.0, 1.0), 0.0);
         let values = ["rho", "m_x", "e"].map(|name| {
             let found = simulation.values(name);

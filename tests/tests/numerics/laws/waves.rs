@@ -36,12 +36,7 @@ fn waves_travel_at_second_order_in_long_steps() {
 
 /// Returns the mean error of the pressure of a plane wave at nine tenths of the longest step along each axis.
 fn sound(k: [f64; 2], n: usize, sign: f64, sweep: &str) -> f64 {
-    let system = law(
-        SOUND,
-        2,
-        "waves<limiter = central>",
-        &format!("roe; sweep: {sweep}"),
-    );
+    let system = law(SOUND, 2, "waves<limiter = central>", &format!("roe; sweep: {sweep}"));
     let size = k[0].hypot(k[1]);
     let dt = 0.9 / n as f64;
     let mut simulation = started::<f64>(&system, [n, n, 1], false, Some(dt));
@@ -66,10 +61,7 @@ fn sound_travels_between_the_axes_in_long_steps() {
             let order = (coarse / fine).log2();
             println!("{sweep}, {k:?}: {coarse:.3e}, {fine:.3e}, order {order:.2}; back {back:.3e}");
             assert!(order > least, "{sweep}, {k:?}: {order}");
-            assert!(
-                (back / fine - 1.0).abs() < 0.05,
-                "{sweep}, {k:?}: {fine} {back}"
-            );
+            assert!((back / fine - 1.0).abs() < 0.05, "{sweep}, {k:?}: {fine} {back}");
         }
     }
 }
@@ -118,11 +110,7 @@ fn from_jump(text: &str, riemann: &str, reconstruct: &str, [low, high]: [&[f64];
         simulation.fill(&field.name, |x, _, _| if x < 0.5 { *low } else { *high });
     }
     simulation.steps(40);
-    simulation
-        .values(&model.fields[0].name)
-        .iter()
-        .copied()
-        .collect()
+    simulation.values(&model.fields[0].name).iter().copied().collect()
 }
 
 /// A jump from -1 to 1 opens into a fan; without the fix the linear law lets it stand.
@@ -194,11 +182,7 @@ fn where_the_state_between_has_no_sound_the_jump_is_spread() {
             assert!(within, "{reconstruct}: {a} {b}");
         }
         println!("{reconstruct}: {error:.3e}");
-        let most = if reconstruct == "constant" {
-            0.03
-        } else {
-            0.01
-        };
+        let most = if reconstruct == "constant" { 0.03 } else { 0.01 };
         assert!(error < most, "{reconstruct}: {error}");
     }
 }
@@ -232,9 +216,7 @@ fn the_time_step_of_a_law_follows_from_its_waves() {
                 flux h -> m; flux m -> outer(m, u) + h^2/2*I; {items} }}"
         );
         let system = law(&text, 2, "plm<limiter = mc>", "hll");
-        let builder = Simulation::<f64>::builder(&system)
-            .cells([16, 12, 1])
-            .cfl(0.4);
+        let builder = Simulation::<f64>::builder(&system).cells([16, 12, 1]).cfl(0.4);
         let mut simulation = builder.build().ok()?;
         simulation.fill("h", |x, y, _| 1.0 + 0.3 * (TAU * x).sin() * (TAU * y).cos());
         simulation.steps(5);

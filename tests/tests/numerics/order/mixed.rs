@@ -32,11 +32,9 @@ fn mixed_forms_have_one_order_and_different_constants() {
     let meshes = [48, 64];
     for order in ORDERS {
         let [bidiagonal, nested] = constants(order);
-        for (mixed, constant) in [
-            ("bidiagonal", bidiagonal),
-            ("product", nested),
-            ("composed", nested),
-        ] {
+        for (mixed, constant) in
+            [("bidiagonal", bidiagonal), ("product", nested), ("composed", nested)]
+        {
             let errors = meshes.map(|n| error_on_a_wave(&derivative(order), order, mixed, n));
             let observed = observed(errors[0], errors[1], 4.0 / 3.0);
             assert!(
@@ -72,11 +70,7 @@ fn either_is_the_bidiagonal_form() {
         let algorithm = |mixed| algorithm_of(&derivative(order).source(order, mixed, 1));
         let [either, bidiagonal] = ["either", "bidiagonal"].map(algorithm);
         assert!(either == bidiagonal, "order {order}: {}", either.scheme);
-        assert!(
-            either.scheme.contains("mixed bidiagonal"),
-            "{}",
-            either.scheme
-        );
+        assert!(either.scheme.contains("mixed bidiagonal"), "{}", either.scheme);
         for other in ["product", "composed"] {
             assert!(either != algorithm(other), "{other}, order {order}");
         }

@@ -57,21 +57,12 @@ fn along(axis: usize, times: u32) -> [u32; 3] {
 
 /// Returns derivatives along one axis, or sums of them along all.
 fn straight(dimension: usize, order: u32) -> Vec<Derivative> {
-    let new = |rhs, terms, order| Derivative {
-        dimension,
-        rhs,
-        terms,
-        order,
-    };
+    let new = |rhs, terms, order| Derivative { dimension, rhs, terms, order };
     let all = |times| (0..dimension).map(move |axis| (1.0, along(axis, times)));
     let mut out = Vec::new();
     for (axis, letter) in AXES.into_iter().enumerate().take(dimension) {
         for times in 1..=8 {
-            let number = if times > 1 {
-                times.to_string()
-            } else {
-                String::new()
-            };
+            let number = if times > 1 { times.to_string() } else { String::new() };
             let rhs = format!("d{number}[{letter}](f)");
             out.push(new(rhs, vec![(1.0, along(axis, times))], order));
         }
@@ -95,10 +86,7 @@ pub(crate) fn nested(dimension: usize, order: u32) -> Vec<Derivative> {
     let new = |[a, b]: [usize; 2]| Derivative {
         dimension,
         rhs: format!("d[{}](d[{}](f))", AXES[a], AXES[b]),
-        terms: vec![(
-            1.0,
-            std::array::from_fn(|i| u32::from(i == a) + u32::from(i == b)),
-        )],
+        terms: vec![(1.0, std::array::from_fn(|i| u32::from(i == a) + u32::from(i == b)))],
         order,
     };
     pairs.map(new).collect()

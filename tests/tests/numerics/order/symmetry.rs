@@ -35,18 +35,8 @@ fn reflections_keep_the_bits_and_permutations_a_few_of_them() {
             flip: [false, false, true],
             exact: false,
         },
-        Symmetry {
-            name: "x and y exchanged",
-            axes: [1, 0, 2],
-            flip: [false; 3],
-            exact: false,
-        },
-        Symmetry {
-            name: "x to y to z to x",
-            axes: [1, 2, 0],
-            flip: [false; 3],
-            exact: false,
-        },
+        Symmetry { name: "x and y exchanged", axes: [1, 0, 2], flip: [false; 3], exact: false },
+        Symmetry { name: "x to y to z to x", axes: [1, 2, 0], flip: [false; 3], exact: false },
     ];
     for mixed in ["bidiagonal", "product", "composed"] {
         for name in ["IsothermalNs", "ElasticWave", "IsothermalMhd", "Mhd"] {
@@ -68,10 +58,8 @@ fn symmetric(algorithm: &stencil_compiler::algorithm::Algorithm, symmetry: &Symm
     let spacing = permuted(case.spacing, symmetry);
     let mut other =
         Oracle::<f32>::new(algorithm, moved_cells, &case.params, spacing, case.dt).or_panic();
-    let names: Vec<&str> = algorithm
-        .states_of(Role::Field)
-        .map(|(_, state)| state.name.as_str())
-        .collect();
+    let names: Vec<&str> =
+        algorithm.states_of(Role::Field).map(|(_, state)| state.name.as_str()).collect();
     let cells = (case.cells, moved_cells);
     for (i, name) in names.iter().enumerate() {
         let (to, values) = moved(name, &case.initial::<f32>(i), cells, symmetry);
@@ -114,9 +102,7 @@ fn moved(
     (cells, to_cells): ([usize; 3], [usize; 3]),
     symmetry: &Symmetry,
 ) -> (String, Vec<f32>) {
-    let axis = name
-        .rsplit_once('_')
-        .and_then(|(field, axis)| Some((field, "xyz".find(axis)?)));
+    let axis = name.rsplit_once('_').and_then(|(field, axis)| Some((field, "xyz".find(axis)?)));
     let (to, sign) = match axis {
         None => (name.to_string(), 1.0),
         Some((field, axis)) => (
@@ -126,11 +112,7 @@ fn moved(
     };
     let mut out = vec![0.0; values.len()];
     for (at, value) in values.iter().enumerate() {
-        let mut old = [
-            at % cells[0],
-            at / cells[0] % cells[1],
-            at / (cells[0] * cells[1]),
-        ];
+        let mut old = [at % cells[0], at / cells[0] % cells[1], at / (cells[0] * cells[1])];
         for axis in 0..3 {
             if symmetry.flip[axis] {
                 old[axis] = (cells[axis] - old[axis]) % cells[axis];

@@ -55,38 +55,18 @@ type Observed = std::collections::BTreeMap<String, f64>;
 
 #[test]
 fn conservation_laws_hold_to_rounding() {
-    for (name, dimension, quantity) in [
-        ("Heat", 1, "heat"),
-        ("Heat", 3, "heat"),
-        ("Burgers", 1, "momentum"),
-        ("Kdv", 1, "mass"),
-    ] {
+    for (name, dimension, quantity) in
+        [("Heat", 1, "heat"), ("Heat", 3, "heat"), ("Burgers", 1, "momentum"), ("Kdv", 1, "mass")]
+    {
         let system = SystemDef::new(&definition(name, dimension)).or_panic();
         let mut simulation = started(&system, 20, 1e-3);
-        let before = simulation.to_f64(
-            simulation
-                .components()
-                .next()
-                .expect("one")
-                .to_string()
-                .as_str(),
-        );
+        let before =
+            simulation.to_f64(simulation.components().next().expect("one").to_string().as_str());
         let (change, _) = drift(&mut simulation, 100, |o| o[quantity]);
-        assert!(
-            change < 1e-15,
-            "{name} in {dimension}d: {quantity} changes by {change:e}"
-        );
-        let after = simulation.to_f64(
-            simulation
-                .components()
-                .next()
-                .expect("one")
-                .to_string()
-                .as_str(),
-        );
-        let moved = (before.expect("a field") - after.expect("a field"))
-            .mapv(f64::abs)
-            .sum();
+        assert!(change < 1e-15, "{name} in {dimension}d: {quantity} changes by {change:e}");
+        let after =
+            simulation.to_f64(simulation.components().next().expect("one").to_string().as_str());
+        let moved = (before.expect("a field") - after.expect("a field")).mapv(f64::abs).sum();
         assert!(moved > 1e-3, "{name} in {dimension}d: nothing happened");
     }
 }
@@ -137,9 +117,6 @@ fn energy_of_a_magnetized_gas_is_conserved() {
     };
     let ((coarse, _), (fine, lost)) = (of(14), of(20));
     let observed = observed(coarse, fine, 20.0 / 14.0);
-    assert!(
-        observed > 4.5,
-        "{coarse:e}, {fine:e}, observed {observed:.2}"
-    );
+    assert!(observed > 4.5, "{coarse:e}, {fine:e}, observed {observed:.2}");
     assert!(fine < 1e-2 * lost.abs(), "{fine:e} of {lost:e}");
 }

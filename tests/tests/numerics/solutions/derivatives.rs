@@ -29,13 +29,7 @@ fn error(
     let mut simulation = Simulation::<f64>::builder(system)
         .cells(std::array::from_fn(|i| if i < d { cells } else { 1 }))
         .extent([cells as f64 * spacing; 3])
-        .origin(std::array::from_fn(|i| {
-            if i < d {
-                -0.5 * cells as f64 * spacing
-            } else {
-                0.0
-            }
-        }))
+        .origin(std::array::from_fn(|i| if i < d { -0.5 * cells as f64 * spacing } else { 0.0 }))
         .dt(1.0)
         .unchecked_step(true)
         .build()
@@ -45,18 +39,11 @@ fn error(
     let mesh = simulation.mesh();
     let inner = |i: usize, axis: usize| axis >= d || (margin..cells - margin).contains(&i);
     let field = simulation.field("f").expect("a component");
-    let cells = field
-        .indexed_iter()
-        .filter(|((z, y, x), _)| inner(*x, 0) && inner(*y, 1) && inner(*z, 2));
+    let cells =
+        field.indexed_iter().filter(|((z, y, x), _)| inner(*x, 0) && inner(*y, 1) && inner(*z, 2));
     let errors = cells.map(|((z, y, x), new)| {
         let at = [x, y, z].map(|i| i as isize);
-        let at = std::array::from_fn(|i| {
-            if i < d {
-                mesh.coordinate(i, at[i])
-            } else {
-                0.0
-            }
-        });
+        let at = std::array::from_fn(|i| if i < d { mesh.coordinate(i, at[i]) } else { 0.0 });
         (new - f(at) - exact(at)).abs()
     });
     errors.fold(0.0, f64::max)
@@ -65,11 +52,7 @@ fn error(
 /// Returns the n-th derivative of `x^degree`.
 fn power(x: f64, degree: i32, n: i32) -> f64 {
     let factor: f64 = (0..n).map(|i| f64::from(degree - i)).product();
-    if n > degree {
-        0.0
-    } else {
-        factor * x.powi(degree - n)
-    }
+    if n > degree { 0.0 } else { factor * x.powi(degree - n) }
 }
 
 #[test]
@@ -80,12 +63,8 @@ fn derivatives_are_exact_on_polynomials() {
                 for times in 1..=2 {
                     let degree = order as i32 + times - 1;
                     let operator = if times == 1 { "d" } else { "d2" };
-                    let system = system(
-                        &format!("{operator}[{letter}](f)"),
-                        dimension,
-                        order,
-                        MIXED[0],
-                    );
+                    let system =
+                        system(&format!("{operator}[{letter}](f)"), dimension, order, MIXED[0]);
                     let error = error(
                         &system,
                         12,
@@ -135,21 +114,11 @@ fn derivatives_have_their_order_on_waves() {
     let wave = |[x, y, z]: [f64; 3]| (x + 0.4).sin() * (y - 0.2).cos() * (z + 0.9).sin();
     type Exact = fn([f64; 3]) -> f64;
     let operators: [(&str, usize, Exact); 5] = [
-        ("d[x](f)", 1, |[x, y, z]| {
-            (x + 0.4).cos() * (y - 0.2).cos() * (z + 0.9).sin()
-        }),
-        ("d2[y](f)", 2, |[x, y, z]| {
-            -(x + 0.4).sin() * (y - 0.2).cos() * (z + 0.9).sin()
-        }),
-        ("d3[x](f)", 1, |[x, y, z]| {
-            -(x + 0.4).cos() * (y - 0.2).cos() * (z + 0.9).sin()
-        }),
-        ("d4[y](f)", 2, |[x, y, z]| {
-            (x + 0.4).sin() * (y - 0.2).cos() * (z + 0.9).sin()
-        }),
-        ("d[x](d[z](f))", 3, |[x, y, z]| {
-            (x + 0.4).cos() * (y - 0.2).cos() * (z + 0.9).cos()
-        }),
+        ("d[x](f)", 1, |[x, y, z]| (x + 0.4).cos() * (y - 0.2).cos() * (z + 0.9).sin()),
+        ("d2[y](f)", 2, |[x, y, z]| -(x + 0.4).sin() * (y - 0.2).cos() * (z + 0.9).sin()),
+        ("d3[x](f)", 1, |[x, y, z]| -(x + 0.4).cos() * (y - 0.2).cos() * (z + 0.9).sin()),
+        ("d4[y](f)", 2, |[x, y, z]| (x + 0.4).sin() * (y - 0.2).cos() * (z + 0.9).sin()),
+        ("d[x](d[z](f))", 3, |[x, y, z]| (x + 0.4).cos() * (y - 0.2).cos() * (z + 0.9).cos()),
     ];
     for order in [2, 4, 6, 8, 10] {
         for (rhs, dimension, exact) in operators {
@@ -161,10 +130,7 @@ fn derivatives_have_their_order_on_waves() {
             let meshes = if dimension == 3 { [32, 40] } else { [20, 24] };
             let [coarse, fine] = meshes.map(error);
             let observed = observed(coarse, fine, meshes[1] as f64 / meshes[0] as f64);
-            assert!(
-                (observed - order as f64).abs() < 0.1,
-                "{rhs}, order {order}: {observed:.3}"
-            );
+            assert!((observed - order as f64).abs() < 0.1, "{rhs}, order {order}: {observed:.3}");
         }
     }
 }

@@ -84,10 +84,7 @@ fn an_explosion_stays_round() {
         for (quantity, (coarse, fine)) in coarse.into_iter().zip(fine).enumerate() {
             let observed = observed(coarse, fine, 32.0 / 24.0);
             assert!(fine < 2e-3, "{mixed}, {quantity}: {fine:e}");
-            assert!(
-                observed > 4.5,
-                "{mixed}, {quantity}: {coarse:e}, {fine:e}, {observed:.2}"
-            );
+            assert!(observed > 4.5, "{mixed}, {quantity}: {coarse:e}, {fine:e}, {observed:.2}");
         }
     }
 }
@@ -101,25 +98,14 @@ fn axes_of_an_explosion_agree_to_rounding() {
     let (y, z) = (simulation.field("u_y"), simulation.field("u_z"));
     let (y, z) = (y.expect("a component"), z.expect("a component"));
     for i in 1..16 {
-        let along = [
-            speed[[16, 16, 16 + i]],
-            y[[16, 16 + i, 16]],
-            z[[16 + i, 16, 16]],
-        ];
-        let opposite = [
-            speed[[16, 16, 16 - i]],
-            y[[16, 16 - i, 16]],
-            z[[16 - i, 16, 16]],
-        ];
+        let along = [speed[[16, 16, 16 + i]], y[[16, 16 + i, 16]], z[[16 + i, 16, 16]]];
+        let opposite = [speed[[16, 16, 16 - i]], y[[16, 16 - i, 16]], z[[16 - i, 16, 16]]];
         assert_eq!(along[0], -opposite[0], "a reflection in x keeps the bits");
         assert_eq!(along[1], -opposite[1], "a reflection in y keeps the bits");
         for value in along.into_iter().chain(opposite.map(|v| -v)) {
             let difference = (value - along[0]).abs() / largest;
             let steps = simulation.step_count() as f64;
-            assert!(
-                difference < 8.0 * steps * f64::EPSILON,
-                "{i}: {difference:e}"
-            );
+            assert!(difference < 8.0 * steps * f64::EPSILON, "{i}: {difference:e}");
         }
     }
 }

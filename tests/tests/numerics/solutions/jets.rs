@@ -84,13 +84,11 @@ impl Space {
         let degree = self.powers.last().map_or(0, |p| p.iter().sum());
         let mut change = a.clone();
         change[0] = 0.0;
-        (0..degree)
-            .rev()
-            .fold(self.constant(coefficients(degree)), |sum: Jet, n| {
-                let mut next = self.product(&sum, &change);
-                next[0] += coefficients(n);
-                next
-            })
+        (0..degree).rev().fold(self.constant(coefficients(degree)), |sum: Jet, n| {
+            let mut next = self.product(&sum, &change);
+            next[0] += coefficients(n);
+            next
+        })
     }
 
     /// Returns a real power, of a positive value or with a whole exponent.
@@ -144,14 +142,7 @@ impl<'a> Point<'a> {
         values: &'a [Value],
     ) -> Self {
         let (fields, sources) = values.split_at(model.fields.len());
-        let mut point = Point {
-            space,
-            model,
-            params,
-            fields,
-            sources,
-            lets: Vec::new(),
-        };
+        let mut point = Point { space, model, params, fields, sources, lets: Vec::new() };
         for name in &model.lets {
             let value = point.value(&name.value);
             point.lets.push(value);
@@ -183,9 +174,8 @@ impl<'a> Point<'a> {
                 let d = self.model.dimension;
                 vec![of(a)[at.iter().fold(0, |place, i| place * d + i)].clone()]
             }
-            TermKind::Derivative { axis, times, of: a } => (0..*times).fold(of(a), |a, _| {
-                a.iter().map(|a| space.derivative(a, *axis)).collect()
-            }),
+            TermKind::Derivative { axis, times, of: a } => (0..*times)
+                .fold(of(a), |a, _| a.iter().map(|a| space.derivative(a, *axis)).collect()),
             TermKind::If(relation, parts) => {
                 let (a, b) = (of(&parts[0])[0][0], of(&parts[1])[0][0]);
                 let first = match relation {
@@ -215,11 +205,8 @@ impl<'a> Point<'a> {
             }
             _ => {}
         }
-        let shape = Shape {
-            components: d,
-            dimension: d,
-            widths: arguments.iter().map(Vec::len).collect(),
-        };
+        let shape =
+            Shape { components: d, dimension: d, widths: arguments.iter().map(Vec::len).collect() };
         let component = |at: usize| {
             let sum = functions::sum(function, &shape, at);
             let sum = sum.unwrap_or_else(|| panic!("no built-in equation has {function:?}"));
@@ -237,8 +224,7 @@ impl<'a> Point<'a> {
             Piece::Product([a, i], [b, j]) => space.product(&arguments[*a][*i], &arguments[*b][*j]),
             Piece::Difference(axes, of) => {
                 let of = self.piece(of, arguments);
-                axes.iter()
-                    .fold(of, |of, axis| space.derivative(&of, *axis))
+                axes.iter().fold(of, |of, axis| space.derivative(&of, *axis))
             }
         }
     }
@@ -250,13 +236,9 @@ fn pairs(a: &Value, b: &Value, f: impl Fn(&Jet, &Jet) -> Jet) -> Value {
 
 fn outer(a: &Value, b: &Value, f: impl Fn(&Jet, &Jet) -> Jet) -> Value {
     let f = &f;
-    a.iter()
-        .flat_map(|a| b.iter().map(move |b| f(a, b)))
-        .collect()
+    a.iter().flat_map(|a| b.iter().map(move |b| f(a, b))).collect()
 }
 
 fn total(terms: impl Iterator<Item = Jet>) -> Jet {
-    terms
-        .reduce(|a, b| sum(&a, &b, 1.0))
-        .expect("there is an axis")
+    terms.reduce(|a, b| sum(&a, &b, 1.0)).expect("there is an axis")
 }

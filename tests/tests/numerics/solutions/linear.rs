@@ -23,10 +23,7 @@ struct Wave {
 impl Add for Wave {
     type Output = Wave;
     fn add(self, other: Wave) -> Wave {
-        Wave {
-            cos: self.cos + other.cos,
-            sin: self.sin + other.sin,
-        }
+        Wave { cos: self.cos + other.cos, sin: self.sin + other.sin }
     }
 }
 
@@ -40,10 +37,7 @@ impl Sub for Wave {
 impl Mul<f64> for Wave {
     type Output = Wave;
     fn mul(self, factor: f64) -> Wave {
-        Wave {
-            cos: factor * self.cos,
-            sin: factor * self.sin,
-        }
+        Wave { cos: factor * self.cos, sin: factor * self.sin }
     }
 }
 
@@ -77,10 +71,7 @@ impl Differences {
     }
 
     fn d(&self, axis: usize, a: Wave) -> Wave {
-        Wave {
-            cos: self.first[axis] * a.sin,
-            sin: -self.first[axis] * a.cos,
-        }
+        Wave { cos: self.first[axis] * a.sin, sin: -self.first[axis] * a.cos }
     }
 
     fn lap(&self, a: Wave) -> Wave {
@@ -279,18 +270,11 @@ fn step(case: &Case, differences: &Differences, waves: &[Wave], dt: f64) -> Vec<
 
 /// Returns the part of a component that is a wave of this wavenumber.
 fn measured(simulation: &Simulation<f64>, name: &str, k: [i32; 3]) -> Wave {
-    let (field, spacing) = (
-        simulation.field(name).expect("a component"),
-        simulation.spacing(),
-    );
+    let (field, spacing) = (simulation.field(name).expect("a component"), simulation.spacing());
     let mut wave = Wave::default();
     for ((z, y, x), value) in field.indexed_iter() {
         let phase = phase(k, [0, 1, 2].map(|i| [x, y, z][i] as f64 * spacing[i]));
-        wave = wave
-            + Wave {
-                cos: value * phase.cos(),
-                sin: value * phase.sin(),
-            };
+        wave = wave + Wave { cos: value * phase.cos(), sin: value * phase.sin() };
     }
     wave * (2.0 / field.len() as f64)
 }
@@ -310,11 +294,8 @@ fn difference(case: &Case, system: &SystemDef, k: [i32; 3], order: usize, mixed:
     });
     let extent = std::array::from_fn(|i| if i < dimension { TAU } else { 1.0 });
     let dt = 0.05;
-    let mut builder = Simulation::<f64>::builder(system)
-        .cells(cells)
-        .extent(extent)
-        .dt(dt)
-        .unchecked_step(true);
+    let mut builder =
+        Simulation::<f64>::builder(system).cells(cells).extent(extent).dt(dt).unchecked_step(true);
     for (name, value) in case.params {
         if system.model().params.iter().any(|p| p.name == *name) {
             builder = builder.param(*name, *value);
@@ -354,10 +335,7 @@ fn difference(case: &Case, system: &SystemDef, k: [i32; 3], order: usize, mixed:
 fn small_waves_follow_the_discrete_dispersion_relation() {
     for case in CASES {
         for definition in systems::ALL.iter().filter(|d| d.name == case.system) {
-            let dimension = SystemDef::new(definition)
-                .expect("a system")
-                .model()
-                .dimension;
+            let dimension = SystemDef::new(definition).expect("a system").model().dimension;
             let nested = definition.model.contains("grad(div(");
             for mixed in [Mixed::Bidiagonal, Mixed::Product, Mixed::Composed] {
                 if mixed != Mixed::Bidiagonal && !nested {

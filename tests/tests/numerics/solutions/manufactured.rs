@@ -36,13 +36,8 @@ impl Fields {
         t: f64,
     ) -> impl Iterator<Item = ([f64; 3], f64)> {
         (0..self.waves).map(move |i| {
-            let k: [f64; 3] = std::array::from_fn(|axis| {
-                if axis < self.axes {
-                    WAVES[i][axis]
-                } else {
-                    0.0
-                }
-            });
+            let k: [f64; 3] =
+                std::array::from_fn(|axis| if axis < self.axes { WAVES[i][axis] } else { 0.0 });
             let along: f64 = (0..3).map(|axis| k[axis] * at[axis]).sum();
             let shift = 0.7 * component as f64 + 1.9 * i as f64;
             (k, along + shift - FREQUENCIES[i] * t)
@@ -51,18 +46,13 @@ impl Fields {
 
     /// Returns a value that is positive, smooth, and different in all components.
     fn value(self, component: usize, at: [f64; 3], t: f64) -> f64 {
-        let sum: f64 = self
-            .waves(component, at, t)
-            .map(|(_, phase)| phase.cos())
-            .sum();
+        let sum: f64 = self.waves(component, at, t).map(|(_, phase)| phase.cos()).sum();
         0.4 + 0.05 * component as f64 + 0.1 * sum
     }
 
     fn rate(self, component: usize, at: [f64; 3], t: f64) -> f64 {
         let waves = self.waves(component, at, t).zip(FREQUENCIES);
-        0.1 * waves
-            .map(|((_, phase), frequency)| frequency * phase.sin())
-            .sum::<f64>()
+        0.1 * waves.map(|((_, phase), frequency)| frequency * phase.sin()).sum::<f64>()
     }
 
     fn jet(self, space: &Space, component: usize, at: [f64; 3], t: f64) -> Jet {
@@ -115,26 +105,16 @@ struct Drive {
 
 impl Drive {
     fn new(model: &Arc<Model>, fields: Fields) -> Self {
-        Drive {
-            model: model.clone(),
-            fields,
-            space: space(model, fields),
-            known: Mutex::default(),
-        }
+        Drive { model: model.clone(), fields, space: space(model, fields), known: Mutex::default() }
     }
 
     fn at(&self, component: usize, at: [f64; 3], t: f64) -> f64 {
         let key = [at[0], at[1], at[2], t].map(f64::to_bits);
         let mut known = self.known.lock().expect("no thread failed");
         let all = known.entry(key).or_insert_with(|| {
-            let right_hand_sides = self
-                .fields
-                .right_hand_sides(&self.space, &self.model, at, t);
+            let right_hand_sides = self.fields.right_hand_sides(&self.space, &self.model, at, t);
             let rates = (0..).map(|c| self.fields.rate(c, at, t));
-            rates
-                .zip(right_hand_sides)
-                .map(|(rate, rhs)| rate - rhs)
-                .collect()
+            rates.zip(right_hand_sides).map(|(rate, rhs)| rate - rhs).collect()
         });
         all[component]
     }
@@ -245,11 +225,8 @@ fn every_system_has_the_order_of_its_scheme_in_space() {
 
 /// Adds a source to each equation of the model.
 fn driven(model: &mut Model) {
-    let declared: Vec<(String, _)> = model
-        .fields
-        .iter()
-        .map(|f| (format!("drive_{}", f.name), f.rank))
-        .collect();
+    let declared: Vec<(String, _)> =
+        model.fields.iter().map(|f| (format!("drive_{}", f.name), f.rank)).collect();
     for equation in &mut model.equations {
         let (name, rank) = declared[equation.field].clone();
         let span = equation.span;
@@ -257,13 +234,7 @@ fn driven(model: &mut Model) {
         let source = term(TermKind::Source(model.sources.len()));
         let rhs = std::mem::replace(&mut equation.rhs, term(TermKind::Time));
         equation.rhs = term(TermKind::Add(Box::new(rhs), Box::new(source)));
-        model.sources.push(Source {
-            name,
-            rank,
-            unit: None,
-            value: None,
-            span,
-        });
+        model.sources.push(Source { name, rank, unit: None, value: None, span });
     }
 }
 
@@ -271,18 +242,13 @@ fn driven(model: &mut Model) {
 fn error_in_time(declared: &Arc<Model>, n: usize) -> f64 {
     let mut model = Model::clone(declared);
     driven(&mut model);
-    let fields = Fields {
-        waves: model.dimension,
-        axes: 1,
-    };
+    let fields = Fields { waves: model.dimension, axes: 1 };
     let end = 0.16;
     // Third derivatives need steps as the third power of the spacing.
     let steps = steps(&model, n, if model.name == "Kdv" { 240.0 } else { 48.0 });
     let dt = end / steps as f64;
     let mut simulation = started(&system_of(&model), declared, fields, n, dt);
-    simulation
-        .run(steps, |_, _| ())
-        .unwrap_or_else(|e| panic!("{}: {e}", model.name));
+    simulation.run(steps, |_, _| ()).unwrap_or_else(|e| panic!("{}: {e}", model.name));
     let h = simulation.spacing()[0];
     let names: Vec<&str> = simulation.components().collect();
     let errors = names.iter().enumerate().flat_map(|(c, name)| {

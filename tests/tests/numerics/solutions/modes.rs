@@ -121,9 +121,7 @@ fn error(mode: &Mode, model: &Model, n: usize) -> f64 {
     let phase = |at: [f64; 3]| (0..d).map(|i| K[i] * at[i]).sum::<f64>();
     let names: Vec<String> = simulation.components().map(str::to_string).collect();
     for (c, name) in names.iter().enumerate() {
-        settle(&mut simulation, name, |at| {
-            (mode.exact)(d as f64, c, phase(at), 0.0)
-        });
+        settle(&mut simulation, name, |at| (mode.exact)(d as f64, c, phase(at), 0.0));
     }
     simulation.run(steps, |_, _| ()).or_panic();
     let mesh = simulation.mesh();

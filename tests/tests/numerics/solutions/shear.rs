@@ -56,9 +56,7 @@ fn root_mean_square(values: &[f64], exact: impl Iterator<Item = f64>) -> f64 {
 #[test]
 fn a_shear_wave_has_the_amplitude_of_the_discrete_operator() {
     for mixed in [Mixed::Bidiagonal, Mixed::Product, Mixed::Composed] {
-        let system = changed(&IsothermalNs::DEFINITION, |model| {
-            model.scheme.mixed = mixed
-        });
+        let system = changed(&IsothermalNs::DEFINITION, |model| model.scheme.mixed = mixed);
         for (n, k) in [(32, 1.0), (32, 5.0), (64, 13.0), (128, 13.0), (256, 13.0)] {
             let amplitude = amplitude(n, k);
             let largest = run::<f64>(&system, n, k)
@@ -66,10 +64,7 @@ fn a_shear_wave_has_the_amplitude_of_the_discrete_operator() {
                 .zip(wave(n, k, amplitude))
                 .map(|(a, b)| (a - b).abs() / amplitude)
                 .fold(0.0, f64::max);
-            assert!(
-                largest < 1e-12,
-                "{mixed:?}, {n} cells, k = {k}: {largest:e}"
-            );
+            assert!(largest < 1e-12, "{mixed:?}, {n} cells, k = {k}: {largest:e}");
         }
     }
 }
@@ -137,9 +132,6 @@ fn single_precision_follows_until_it_is_rounding() {
         }
         // The finest mesh has rounding errors alone.
         let [measured, predicted] = errors[4];
-        assert!(
-            predicted < rounding(512) && measured < 2.0 * rounding(512),
-            "k = {k}"
-        );
+        assert!(predicted < rounding(512) && measured < 2.0 * rounding(512), "k = {k}");
     }
 }

@@ -46,10 +46,7 @@ impl Add<f64> for Complex {
 impl Mul for Complex {
     type Output = Complex;
     fn mul(self, b: Complex) -> Complex {
-        let (re, im) = (
-            self.re * b.re - self.im * b.im,
-            self.re * b.im + self.im * b.re,
-        );
+        let (re, im) = (self.re * b.re - self.im * b.im, self.re * b.im + self.im * b.re);
         Complex { re, im }
     }
 }
@@ -148,10 +145,7 @@ impl Sound {
             set(&mut simulation, name, ratio);
         }
         simulation.run(self.steps, |_, _| ()).or_panic();
-        let inverse = Complex {
-            re: ratio.re,
-            im: -ratio.im,
-        } * (1.0 / ratio.modulus().powi(2));
+        let inverse = Complex { re: ratio.re, im: -ratio.im } * (1.0 / ratio.modulus().powi(2));
         [("lnrho", one), ("u_x", inverse)]
             .map(|(name, over)| self.part(&simulation, name) * over * (1.0 / AMPLITUDE))
     }
@@ -174,20 +168,11 @@ impl Sound {
 fn sound_has_the_amplitude_and_phase_of_the_discrete_dispersion_relation() {
     for mixed in ALL {
         for (cells, axes, k) in [(16, 1, 1.0), (16, 1, 5.0), (16, 2, 2.0), (24, 2, 7.0)] {
-            let sound = Sound {
-                k,
-                axes,
-                cells,
-                mixed,
-                dt: 0.02,
-                steps: 40,
-            };
+            let sound = Sound { k, axes, cells, mixed, dt: 0.02, steps: 40 };
             let expected = sound.growth();
             for measured in sound.measured() {
-                let (amplitude, phase) = (
-                    measured.modulus() / expected.modulus(),
-                    measured.ln().im - expected.ln().im,
-                );
+                let (amplitude, phase) =
+                    (measured.modulus() / expected.modulus(), measured.ln().im - expected.ln().im);
                 assert!(
                     (amplitude - 1.0).abs() < 1e-9 && phase.abs() < 1e-9,
                     "{sound:?}: amplitude {amplitude}, phase {phase:e}"
@@ -205,14 +190,7 @@ fn frequency_and_damping_of_sound_converge_with_the_order_of_the_scheme() {
                 // The error of the integrator falls with the same order.
                 let steps = (cells * cells / 12) as u64;
                 let end = 0.9;
-                let sound = Sound {
-                    k: 1.0,
-                    axes,
-                    cells,
-                    mixed,
-                    dt: end / steps as f64,
-                    steps,
-                };
+                let sound = Sound { k: 1.0, axes, cells, mixed, dt: end / steps as f64, steps };
                 let (rate, exact) = (sound.measured()[0].ln() * (1.0 / end), sound.exact_rate());
                 [rate.re / exact.re - 1.0, rate.im / exact.im - 1.0]
             });
@@ -233,14 +211,7 @@ fn frequency_and_damping_of_sound_converge_with_the_order_of_the_scheme() {
 #[test]
 fn the_mixed_forms_damp_short_sound_differently() {
     let damping = |axes, mixed| {
-        let sound = Sound {
-            k: 7.0,
-            axes,
-            cells: 24,
-            mixed,
-            dt: 0.01,
-            steps: 40,
-        };
+        let sound = Sound { k: 7.0, axes, cells: 24, mixed, dt: 0.01, steps: 40 };
         let rate = sound.measured()[0].modulus().ln() / 0.4;
         rate / sound.exact_rate().re
     };
@@ -249,9 +220,6 @@ fn the_mixed_forms_damp_short_sound_differently() {
     assert!(composed < bidiagonal - 0.01, "{composed} {bidiagonal}");
     let [bidiagonal, product, composed] = ALL.map(|mixed| damping(2, mixed));
     for (found, expected) in [(bidiagonal, 0.8907), (product, 0.9322), (composed, 0.9046)] {
-        assert!(
-            (found - expected).abs() < 1e-4,
-            "{found} in place of {expected}"
-        );
+        assert!((found - expected).abs() < 1e-4, "{found} in place of {expected}");
     }
 }

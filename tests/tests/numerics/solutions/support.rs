@@ -13,9 +13,7 @@ pub(crate) fn begun<T: Number>(name: &str, changes: &[&str]) -> (Problem, Simula
     let built_in = problems::find(name).or_panic();
     let problem = built_in.open(&changes).or_panic();
     let mut simulation = problem.builder::<T>().build().or_panic();
-    problem
-        .initialize(&mut simulation)
-        .unwrap_or_else(|e| panic!("{name}: {e}"));
+    problem.initialize(&mut simulation).unwrap_or_else(|e| panic!("{name}: {e}"));
     (problem, simulation)
 }
 
@@ -23,9 +21,7 @@ pub(crate) fn begun<T: Number>(name: &str, changes: &[&str]) -> (Problem, Simula
 pub(crate) fn solved<T: Number>(name: &str, changes: &[&str]) -> (Problem, Simulation<T>) {
     let (problem, mut simulation) = begun(name, changes);
     let end = problem.time.end.expect("an end");
-    simulation
-        .run_until(end, |_, _| ())
-        .unwrap_or_else(|e| panic!("{name}: {e}"));
+    simulation.run_until(end, |_, _| ()).unwrap_or_else(|e| panic!("{name}: {e}"));
     (problem, simulation)
 }
 
@@ -71,10 +67,7 @@ pub(crate) fn forms() -> Vec<Model> {
 /// Returns a form in words.
 pub(crate) fn describe(model: &Model) -> String {
     let (scheme, mixed) = (&model.scheme, model.scheme.mixed.name());
-    format!(
-        "{:<13} {}d  {:<8} {mixed:<10}",
-        model.name, model.dimension, scheme.name
-    )
+    format!("{:<13} {}d  {:<8} {mixed:<10}", model.name, model.dimension, scheme.name)
 }
 
 /// Returns the convergence order of a scheme's integrator.

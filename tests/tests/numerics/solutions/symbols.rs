@@ -13,31 +13,22 @@ fn second(order: usize) -> Vec<f64> {
 /// Returns `(-1)^(j+1) (r!)² / ((r-j)! (r+j)!)` times a factor (Fornberg, Math. Comp. 51, 699, 1988).
 fn weights(order: usize, factor: impl Fn(f64) -> f64) -> Vec<f64> {
     let radius = order / 2;
-    let binomial = |j: usize| {
-        (0..j).fold(1.0, |p, i| {
-            p * (radius - i) as f64 / (radius + i + 1) as f64
-        })
-    };
+    let binomial =
+        |j: usize| (0..j).fold(1.0, |p, i| p * (radius - i) as f64 / (radius + i + 1) as f64);
     let sign = |j: usize| if j % 2 == 1 { 1.0 } else { -1.0 };
-    (1..=radius)
-        .map(|j| sign(j) * binomial(j) * factor(j as f64))
-        .collect()
+    (1..=radius).map(|j| sign(j) * binomial(j) * factor(j as f64)).collect()
 }
 
 /// Returns the symbol of the first derivative on unit spacing, over i.
 pub(crate) fn odd(order: usize, angle: f64) -> f64 {
     let terms = first(order).into_iter().zip(1..);
-    terms
-        .map(|(w, j)| 2.0 * w * (f64::from(j) * angle).sin())
-        .sum()
+    terms.map(|(w, j)| 2.0 * w * (f64::from(j) * angle).sin()).sum()
 }
 
 /// Returns the symbol of the second derivative on unit spacing.
 pub(crate) fn even(order: usize, angle: f64) -> f64 {
     let terms = second(order).into_iter().zip(1..);
-    terms
-        .map(|(w, j)| -4.0 * w * (0.5 * f64::from(j) * angle).sin().powi(2))
-        .sum()
+    terms.map(|(w, j)| -4.0 * w * (0.5 * f64::from(j) * angle).sin().powi(2)).sum()
 }
 
 /// Returns the symbol of a derivative along two axes by differences on the diagonals (Pekkilä et al. 2017, Eq. 8), on

@@ -38,12 +38,10 @@ fn a_ring_one_plane_too_small_for_sums_ahead() {
     for (params, slots) in [(&[][..], 5), (&[("loader", 1)][..], 5)] {
         let bench = bench(params);
         for by in [1, 2] {
-            assert!(
-                bench.catches(&format!("a ring {by} planes too small"), |kernel| {
-                    let shrunk = |index| shrink(index, slots, slots - by);
-                    Some(faults::map_indices(kernel, &mut |index| shrunk(index)))
-                })
-            );
+            assert!(bench.catches(&format!("a ring {by} planes too small"), |kernel| {
+                let shrunk = |index| shrink(index, slots, slots - by);
+                Some(faults::map_indices(kernel, &mut |index| shrunk(index)))
+            }));
         }
     }
 }

@@ -43,12 +43,7 @@ fn waits_arrivals_and_planes_of_both_loaders() {
         bench.catches_all("a dropped wait", 4, 1, faults::drop_wait);
         bench.catches_all("a wait on the wrong phase", 4, 1, faults::flip_wait);
         bench.catches_all("a dropped arrival", 1, 1, faults::drop_arrive);
-        bench.catches_all(
-            "a dropped arrival of copies",
-            2,
-            1,
-            faults::drop_arrive_copies,
-        );
+        bench.catches_all("a dropped arrival of copies", 2, 1, faults::drop_arrive_copies);
         bench.catches_all("a box that is not started", 4, 1, faults::drop_box);
         bench.catches_all("fields in another order", 3, 1, faults::turn_box);
         bench.catches_all("bytes that are not counted", 2, 1, faults::drop_expect);
@@ -133,11 +128,7 @@ fn conditions_the_other_way_round() {
 fn barriers_that_open_early() {
     let bench = bench(true);
     let names = |barrier: &BarrierArray| barrier.name.clone();
-    let barriers: Vec<String> = bench.compiled.kernels[1]
-        .barriers
-        .iter()
-        .map(names)
-        .collect();
+    let barriers: Vec<String> = bench.compiled.kernels[1].barriers.iter().map(names).collect();
     assert_eq!(barriers, ["full", "done", "copied"]);
     for which in [1, 2] {
         let found = bench.catches("a barrier that opens early", |kernel| {

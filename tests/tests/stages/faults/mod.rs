@@ -37,25 +37,14 @@ impl Bench {
 
     /// Makes the same with planes that come as boxes.
     fn boxes(carried: bool) -> Self {
-        let params = [
-            ("tile_x", 32),
-            ("tile_y", 8),
-            ("points", 2),
-            ("chunk", 8),
-            ("loader", 1),
-        ];
+        let params = [("tile_x", 32), ("tile_y", 8), ("points", 2), ("chunk", 8), ("loader", 1)];
         Bench::of(carried, Blocking::new("march", &params))
     }
 
     /// Makes the same with planes in shared memory.
     fn plane(carried: bool, points: u32, buffers: u32) -> Self {
-        let params = [
-            ("tile_x", 32),
-            ("tile_y", 8),
-            ("points", points),
-            ("chunk", 8),
-            ("buffers", buffers),
-        ];
+        let params =
+            [("tile_x", 32), ("tile_y", 8), ("points", points), ("chunk", 8), ("buffers", buffers)];
         Bench::of(carried, Blocking::new("plane", &params))
     }
 
@@ -83,22 +72,13 @@ impl Bench {
         placements: BTreeMap<String, Placement>,
         blocking: Blocking,
     ) -> Self {
-        let schedule = Schedule {
-            placements,
-            kernels: vec![blocking],
-            ..Schedule::default()
-        };
+        let schedule = Schedule { placements, kernels: vec![blocking], ..Schedule::default() };
         let bytes = Precision::F32.bytes();
         let compiled =
             compile(&algorithm, &schedule, &Target::new(bytes).around(wrapped)).or_panic();
         let case = Case::new(&algorithm, cells);
         let reference = oracle::<f32>(&algorithm, &case, 1);
-        let bench = Bench {
-            algorithm,
-            case,
-            compiled,
-            reference,
-        };
+        let bench = Bench { algorithm, case, compiled, reference };
         for seed in 0..SEEDS {
             assert!(
                 !bench.shows(&bench.compiled, seed),
@@ -120,14 +100,7 @@ impl Bench {
 
     /// Does a run under this seed report a fault or give other bits?
     fn shows(&self, compiled: &Compiled, seed: u64) -> bool {
-        match interpreted::<f32>(
-            &self.algorithm,
-            compiled,
-            &self.case,
-            1,
-            3 * seed,
-            Shadow::Full,
-        ) {
+        match interpreted::<f32>(&self.algorithm, compiled, &self.case, 1, 3 * seed, Shadow::Full) {
             Ok(result) => differing(&result, &self.reference) > 0,
             Err(_) => true,
         }
@@ -141,10 +114,7 @@ impl Bench {
         };
         assert_ne!(broken, compiled.kernels[1], "{what} changes nothing");
         compiled.kernels[1] = broken;
-        assert!(
-            (0..SEEDS).any(|seed| self.shows(&compiled, seed)),
-            "{what} is not caught"
-        );
+        assert!((0..SEEDS).any(|seed| self.shows(&compiled, seed)), "{what} is not caught");
         true
     }
 
@@ -157,9 +127,7 @@ impl Bench {
         fault: impl Fn(&Kernel, usize) -> Option<Kernel>,
     ) {
         let mut count = 0;
-        while self.catches(&format!("{what} {count}"), |kernel| {
-            fault(kernel, count * stride)
-        }) {
+        while self.catches(&format!("{what} {count}"), |kernel| fault(kernel, count * stride)) {
             count += 1;
         }
         assert!(count >= least, "{what}: only {count} places");
@@ -206,9 +174,8 @@ fn a_rim_one_short() {
     for carried in [false, true] {
         let bench = Bench::new(carried);
         for bound in [Bound::Plane, Bound::Column, Bound::Row, Bound::Count] {
-            let found = bench.catches(&format!("{bound:?} one short"), |kernel| {
-                Some(shortened(kernel, bound))
-            });
+            let found = bench
+                .catches(&format!("{bound:?} one short"), |kernel| Some(shortened(kernel, bound)));
             assert!(found);
         }
     }
@@ -245,10 +212,7 @@ fn shorten(body: &mut [Stmt], bound: Bound) {
             continue;
         }
         shorten(body, bound);
-        for condition in conditions
-            .iter_mut()
-            .filter(|c| c.relation == Relation::Less)
-        {
+        for condition in conditions.iter_mut().filter(|c| c.relation == Relation::Less) {
             let of = match &condition.right {
                 Index::Const(_) => Bound::Count,
                 right if mentions(right, 0) => Bound::Column,
@@ -257,11 +221,7 @@ fn shorten(body: &mut [Stmt], bound: Bound) {
             };
             if of == bound {
                 // Columns of copies come in whole copies.
-                let by = if copies && bound == Bound::Column {
-                    COPY
-                } else {
-                    1
-                };
+                let by = if copies && bound == Bound::Column { COPY } else { 1 };
                 condition.right = condition.right.clone() - Index::Const(by);
             }
         }
@@ -292,12 +252,10 @@ fn a_ring_one_plane_too_small() {
     for (carried, slots) in [(false, 9), (true, 6)] {
         let bench = Bench::new(carried);
         for by in [1, 2] {
-            assert!(
-                bench.catches(&format!("a ring {by} planes too small"), |kernel| {
-                    let shrunk = |index| shrink(index, slots, slots - by);
-                    Some(faults::map_indices(kernel, &mut |index| shrunk(index)))
-                })
-            );
+            assert!(bench.catches(&format!("a ring {by} planes too small"), |kernel| {
+                let shrunk = |index| shrink(index, slots, slots - by);
+                Some(faults::map_indices(kernel, &mut |index| shrunk(index)))
+            }));
         }
     }
 }
@@ -382,9 +340,7 @@ fn planes_in_the_wrong_buffer() {
     for carried in [false, true] {
         let bench = Bench::plane(carried, 2, 2);
         let slots = bench.slots();
-        bench.catches_all("a buffer for another", 3, 1, |kernel, n| {
-            turned(kernel, slots, n)
-        });
+        bench.catches_all("a buffer for another", 3, 1, |kernel, n| turned(kernel, slots, n));
     }
 }
 
@@ -408,9 +364,7 @@ fn a_plane_too_few() {
         let bench = Bench::plane(carried, 1, 2);
         let slots = bench.slots();
         let found = bench.catches("a plane too few", |kernel| {
-            Some(faults::map_indices(kernel, &mut |index| {
-                shrink(index, slots, slots - 1)
-            }))
+            Some(faults::map_indices(kernel, &mut |index| shrink(index, slots, slots - 1)))
         });
         assert!(found);
     }
@@ -441,9 +395,8 @@ fn a_rim_of_a_plane_one_short() {
     for (carried, points) in [(false, 1), (true, 2)] {
         let bench = Bench::plane(carried, points, 2);
         for bound in [Bound::Plane, Bound::Column, Bound::Row, Bound::Count] {
-            let found = bench.catches(&format!("{bound:?} one short"), |kernel| {
-                Some(shortened(kernel, bound))
-            });
+            let found = bench
+                .catches(&format!("{bound:?} one short"), |kernel| Some(shortened(kernel, bound)));
             assert!(found);
         }
     }

@@ -39,9 +39,7 @@ fn a_barrier_and_what_is_stored_before_and_read_after_it() {
     bench.catches_all("a store off by one", 3, 1, |kernel, n| {
         faults::shift_store_shared(kernel, n, 2)
     });
-    bench.catches_all("a read off by one", 2, 61, |kernel, n| {
-        faults::shift_shared(kernel, n, 2)
-    });
+    bench.catches_all("a read off by one", 2, 61, |kernel, n| faults::shift_shared(kernel, n, 2));
     bench.catches_all("the last cell of a band left out", 2, 1, shortened);
 }
 
@@ -50,9 +48,7 @@ fn a_plane_of_the_stage_too_few() {
     for (carried, slots) in [(false, 8), (true, 2)] {
         let bench = bench(carried);
         let found = bench.catches("a plane too few", |kernel| {
-            Some(faults::map_indices(kernel, &mut |index| {
-                shrink(index, slots, slots - 1)
-            }))
+            Some(faults::map_indices(kernel, &mut |index| shrink(index, slots, slots - 1)))
         });
         assert!(found);
     }
@@ -112,9 +108,7 @@ fn a_split_barrier_that_is_arrived_on_before_the_last_store() {
 fn a_plane_too_few_for_a_split_barrier() {
     for (carried, slots, loader) in [(false, 9, 1), (true, 3, 0)] {
         let found = split(carried, loader).catches("a plane too few", |kernel| {
-            Some(faults::map_indices(kernel, &mut |index| {
-                tighter(index, slots)
-            }))
+            Some(faults::map_indices(kernel, &mut |index| tighter(index, slots)))
         });
         assert!(found);
     }

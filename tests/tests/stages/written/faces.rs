@@ -49,10 +49,7 @@ fn check<T: Number + Real>(seed: u64) -> usize {
     case.spacing = [0.25, 0.5, 0.125];
     case.dt = 0.005;
     let found = run_between::<T>(&text, &case, &faces);
-    let run = Run {
-        faces,
-        ..run(&model, &case)
-    };
+    let run = Run { faces, ..run(&model, &case) };
     let bounds = run.fields::<T>(&initial(&model, &case), STEPS);
     let (_, count) = within(&found, &bounds)
         .unwrap_or_else(|e| panic!("seed {seed} in {}: {e}\n{faces:?}\n{text}", T::NAME));

@@ -149,11 +149,7 @@ fn operators_and_integrators_are_as_they_are_written() {
 /// Every function by itself, of all fields that it takes: a row of the language is tested by being there.
 #[test]
 fn every_function_is_as_it_is_written() {
-    let fields = [
-        (Rank::Scalar, "f"),
-        (Rank::Vector, "v"),
-        (Rank::Tensor, "s"),
-    ];
+    let fields = [(Rank::Scalar, "f"), (Rank::Vector, "v"), (Rank::Tensor, "s")];
     let rows = Function::all().filter(|function| matches!(function, Function::Row(_)));
     for function in rows {
         let mut calls: Vec<Vec<(Rank, &str)>> = vec![Vec::new()];

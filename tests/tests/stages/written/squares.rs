@@ -27,11 +27,7 @@ fn squares_keep_the_digits_of_what_is_squared() {
         ("strain", 2, "norm(sym_traceless(grad([q, r])))"),
         ("a gradient", 3, "dot(grad(q) - grad(r), grad(q) - grad(r))"),
     ] {
-        let watched = if name == "strain" {
-            "turned"
-        } else {
-            "watched"
-        };
+        let watched = if name == "strain" { "turned" } else { "watched" };
         let text = format!(
             "fn square(a: scalar) -> scalar {{ a*a }}
              pub system S in {dimension}d {{
@@ -43,10 +39,8 @@ fn squares_keep_the_digits_of_what_is_squared() {
              scheme s for S {{ space: central<order = 4>; mixed: bidiagonal; arith: collected; time: euler; }}"
         );
         let model = read(&text);
-        for (precision, found) in [
-            ("f64", squares::<f64>(&model)),
-            ("f32", squares::<f32>(&model)),
-        ] {
+        for (precision, found) in [("f64", squares::<f64>(&model)), ("f32", squares::<f32>(&model))]
+        {
             if let Err(e) = found {
                 failures.push(format!("{name} in {precision}: {e}"));
             }

@@ -26,14 +26,8 @@ pub(super) struct Rule {
 }
 
 /// The code of every reconstruction.
-const RULES: &[Rule] = &[
-    constant::RULE,
-    plm::RULE,
-    ppm::RULE,
-    waves::RULE,
-    weno5::RULE,
-    weno_z::RULE,
-];
+const RULES: &[Rule] =
+    &[constant::RULE, plm::RULE, ppm::RULE, waves::RULE, weno5::RULE, weno_z::RULE];
 
 /// The reconstruction of this name.
 pub(super) fn find(name: &str) -> Option<&'static Rule> {

@@ -4,10 +4,7 @@ use super::{Cell, Rule, rows};
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
 
-pub(super) const RULE: Rule = Rule {
-    row: &rows::PLM,
-    faces,
-};
+pub(super) const RULE: Rule = Rule { row: &rows::PLM, faces };
 
 fn faces(cell: &mut Cell<'_, '_, '_>) -> Result<[Poly; 2]> {
     let upper = cell.around(0, "slope", |cell, ahead| cell.slope(ahead, false))?;

@@ -6,10 +6,7 @@ use crate::discretize::conserve::limiters::{least, mc};
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
 
-pub(super) const RULE: Rule = Rule {
-    row: &rows::PPM,
-    faces,
-};
+pub(super) const RULE: Rule = Rule { row: &rows::PPM, faces };
 
 /// With slopes of monotonized central differences (Eqs. 1.7 and 1.8), a face is half a step and a sixth of the change
 /// of slopes away from the means beside it (Eq. 1.6). The parabola is monotone where neither face is more than twice as

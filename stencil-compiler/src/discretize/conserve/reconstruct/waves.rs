@@ -2,7 +2,4 @@
 
 use super::{Rule, constant, rows};
 
-pub(super) const RULE: Rule = Rule {
-    row: &rows::WAVES,
-    faces: constant::RULE.faces,
-};
+pub(super) const RULE: Rule = Rule { row: &rows::WAVES, faces: constant::RULE.faces };

@@ -4,13 +4,8 @@
 use super::weno::{self, Weights};
 use super::{Rule, rows};
 
-pub(super) const RULE: Rule = Rule {
-    row: &rows::WENO5,
-    faces: |cell| weno::faces(cell, &WEIGHTS),
-};
+pub(super) const RULE: Rule = Rule { row: &rows::WENO5, faces: |cell| weno::faces(cell, &WEIGHTS) };
 
 /// `d / (β + ε)²`, times all three `(β + ε)²`.
-const WEIGHTS: Weights = Weights {
-    floor: &rows::WENO5_EPS,
-    weight: |_, others, _, _| Ok(others.clone()),
-};
+const WEIGHTS: Weights =
+    Weights { floor: &rows::WENO5_EPS, weight: |_, others, _, _| Ok(others.clone()) };

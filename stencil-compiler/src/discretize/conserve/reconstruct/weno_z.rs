@@ -4,10 +4,8 @@
 use super::weno::{self, Weights};
 use super::{Rule, rows};
 
-pub(super) const RULE: Rule = Rule {
-    row: &rows::WENO_Z,
-    faces: |cell| weno::faces(cell, &WEIGHTS),
-};
+pub(super) const RULE: Rule =
+    Rule { row: &rows::WENO_Z, faces: |cell| weno::faces(cell, &WEIGHTS) };
 
 /// `d (1 + (|β₀ - β₂| / (β + ε))²)`, times all three `(β + ε)²`.
 const WEIGHTS: Weights = Weights {

@@ -80,10 +80,8 @@ impl Law<'_> {
         let mut expander = self.expander_for_forms()?;
         let beyond = self.components.fields.len() + self.components.sources.len();
         let free = expander.atoms.intern(Atom::State(beyond));
-        let states = States {
-            lets: [(pressure, vec![Poly::atom(free)])].into(),
-            ..States::default()
-        };
+        let states =
+            States { lets: [(pressure, vec![Poly::atom(free)])].into(), ..States::default() };
         expander.in_states(&states, "form", |expander| {
             let flow = expander.term(flow)?[axis].clone();
             let mut all = Vec::new();

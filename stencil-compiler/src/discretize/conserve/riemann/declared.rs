@@ -6,11 +6,7 @@ use crate::discretize::expand::{Expander, Result, Sides, States, Tensor};
 use crate::discretize::poly::Poly;
 use crate::model::{Gives, RiemannSolver, TermKind};
 
-pub(super) const METHOD: Method = Method {
-    row: &rows::DECLARED,
-    flux,
-    fan: None,
-};
+pub(super) const METHOD: Method = Method { row: &rows::DECLARED, flux, fan: None };
 
 fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
     let (law, axis) = (face.law, face.axis);
@@ -35,11 +31,7 @@ impl Law<'_> {
         };
         let labels = words.map(|word| format!("{}_{word}", AXES[axis]));
         let ([below, above], [of_below, of_above]) = (states, labels);
-        Ok(Sides {
-            axis,
-            states: [(below, of_below), (above, of_above)],
-            ahead,
-        })
+        Ok(Sides { axis, states: [(below, of_below), (above, of_above)], ahead })
     }
 
     /// The flux of each conserved component between two states, by the solver that the system declares.

@@ -10,11 +10,7 @@ use super::{Face, Method, rows};
 use crate::discretize::expand::{Result, States};
 use crate::discretize::poly::Poly;
 
-pub(super) const METHOD: Method = Method {
-    row: &rows::FORCE,
-    flux,
-    fan: None,
-};
+pub(super) const METHOD: Method = Method { row: &rows::FORCE, flux, fan: None };
 
 pub(super) fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
     let (axis, conserved) = (face.axis, face.law.components_conserved());
@@ -33,10 +29,7 @@ pub(super) fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
         states.push(of.named("between", state));
     }
     let label = format!("{}_between", super::super::AXES[axis]);
-    let states = States {
-        components: states,
-        ..States::default()
-    };
+    let states = States { components: states, ..States::default() };
     let between = face.law.fluxes(of.expander, &states, axis, &label)?;
     let mut all = Vec::new();
     for (at, richtmyer) in between.iter().enumerate() {

@@ -8,11 +8,7 @@ use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
 use crate::expr::Op;
 
-pub(super) const METHOD: Method = Method {
-    row: &rows::HLLC,
-    flux,
-    fan: None,
-};
+pub(super) const METHOD: Method = Method { row: &rows::HLLC, flux, fan: None };
 
 /// Speed and pressure at the contact.
 struct Star {
@@ -72,10 +68,7 @@ fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
 fn star(face: &mut Face<'_, '_, '_>, slowest: &Poly, fastest: &Poly) -> Result<Star> {
     let [Some(below), Some(above)] = face.sides.each_ref().map(|side| side.contact.as_ref()) else {
         // The check of the scheme asks for them.
-        return Ok(Star {
-            speed: Poly::default(),
-            pressure: Poly::default(),
-        });
+        return Ok(Star { speed: Poly::default(), pressure: Poly::default() });
     };
     let of = &mut face.algebra;
     let mass = |of: &mut Algebra<'_, '_>, from: &Poly, to: &Poly, side: &Contact| {
@@ -83,10 +76,7 @@ fn star(face: &mut Face<'_, '_, '_>, slowest: &Poly, fastest: &Poly) -> Result<S
         let mass = of.times(&side.density, &difference)?;
         Ok(of.named("mass", mass))
     };
-    let masses = [
-        mass(of, slowest, &below.flow, below)?,
-        mass(of, &above.flow, fastest, above)?,
-    ];
+    let masses = [mass(of, slowest, &below.flow, below)?, mass(of, &above.flow, fastest, above)?];
     let [first, second] = [(&masses[0], below), (&masses[1], above)];
     let momentum = |of: &mut Algebra<'_, '_>, (mass, side): (&Poly, &Contact)| {
         let momentum = of.times(mass, &side.flow)?;

@@ -6,11 +6,8 @@ use crate::discretize::conserve::families::pair;
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
 
-pub(super) const METHOD: Method = Method {
-    row: &rows::HLLE,
-    flux,
-    fan: Some(&Fan { along, sideways }),
-};
+pub(super) const METHOD: Method =
+    Method { row: &rows::HLLE, flux, fan: Some(&Fan { along, sideways }) };
 
 fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
     let speeds = face.outer_speeds()?;

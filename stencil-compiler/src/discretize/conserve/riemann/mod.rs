@@ -115,10 +115,7 @@ impl Face<'_, '_, '_> {
         let sum = of.plus(&below.fluxes[at], &above.fluxes[at])?;
         let jump = of.minus(&above.conserved[at], &below.conserved[at])?;
         let name = &self.names[at];
-        Ok([
-            of.named(format!("{name}_flux_sum"), sum),
-            of.named(format!("{name}_jump"), jump),
-        ])
+        Ok([of.named(format!("{name}_flux_sum"), sum), of.named(format!("{name}_jump"), jump)])
     }
 
     /// The difference of a component's flux above and below.
@@ -130,12 +127,7 @@ impl Face<'_, '_, '_> {
 
     /// The number that the solver takes; zero for one that takes none.
     fn parameter(&self) -> Rational {
-        let normal = self
-            .law
-            .solver
-            .row
-            .parameter
-            .map(|parameter| parameter.normal);
+        let normal = self.law.solver.row.parameter.map(|parameter| parameter.normal);
         let given = self.law.model.scheme.riemann_parameter;
         given.or(normal).unwrap_or_default()
     }
@@ -186,10 +178,7 @@ impl Face<'_, '_, '_> {
     fn bounds(&mut self, slow: [&Poly; 2], fast: [&Poly; 2]) -> [Poly; 2] {
         let (axis, of) = (AXES[self.axis], &mut self.algebra);
         let (slowest, fastest) = (of.min(slow[0], slow[1]), of.max(fast[0], fast[1]));
-        [
-            of.named(format!("slowest_{axis}"), slowest),
-            of.named(format!("fastest_{axis}"), fastest),
-        ]
+        [of.named(format!("slowest_{axis}"), slowest), of.named(format!("fastest_{axis}"), fastest)]
     }
 
     /// The flux as a grid function.

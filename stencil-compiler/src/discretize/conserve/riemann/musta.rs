@@ -7,21 +7,13 @@ use crate::discretize::conserve::AXES;
 use crate::discretize::expand::{Result, States};
 use crate::discretize::poly::Poly;
 
-pub(super) const METHOD: Method = Method {
-    row: &rows::MUSTA,
-    flux,
-    fan: None,
-};
+pub(super) const METHOD: Method = Method { row: &rows::MUSTA, flux, fan: None };
 
 fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
     let stages = face.parameter().to_integer();
     for stage in 0..stages {
         let between = force::flux(face)?;
-        forecast(
-            face,
-            &between,
-            &format!("{}_forecast_{stage}", AXES[face.axis]),
-        )?;
+        forecast(face, &between, &format!("{}_forecast_{stage}", AXES[face.axis]))?;
     }
     force::flux(face)
 }
@@ -47,10 +39,7 @@ fn forecast(face: &mut Face<'_, '_, '_>, between: &[Poly], label: &str) -> Resul
             side.conserved[number] = state.clone();
             side.states[*component] = state;
         }
-        let states = States {
-            components: side.states.clone(),
-            ..States::default()
-        };
+        let states = States { components: side.states.clone(), ..States::default() };
         let label = format!("{label}_{}", if below { "below" } else { "above" });
         face.sides[at].fluxes = face.law.fluxes(of.expander, &states, axis, &label)?;
     }

@@ -6,11 +6,8 @@ use crate::discretize::expand::Result;
 use crate::discretize::poly::{Poly, Uniform};
 use crate::expr::Op;
 
-pub(super) const METHOD: Method = Method {
-    row: &rows::ROE,
-    flux,
-    fan: Some(&Fan { along, sideways }),
-};
+pub(super) const METHOD: Method =
+    Method { row: &rows::ROE, flux, fan: Some(&Fan { along, sideways }) };
 
 /// The families of the linear law.
 fn along(face: &mut Face<'_, '_, '_>) -> Result<Carried> {
@@ -30,10 +27,7 @@ fn sideways(
     let up = linear.speeds.each_ref().map(|speed| of.max(speed, &zero));
     let down = linear.speeds.each_ref().map(|speed| of.min(speed, &zero));
     let split = linear.split(of, entering, None)?;
-    Ok([
-        linear.apply(of, up.each_ref(), &split)?,
-        linear.apply(of, down.each_ref(), &split)?,
-    ])
+    Ok([linear.apply(of, up.each_ref(), &split)?, linear.apply(of, down.each_ref(), &split)?])
 }
 
 /// `(f₀ + f₁)/2 - |A| (q₁ - q₀)/2`. With Roe's property `A (q₁ - q₀) = f₁ - f₀` a jump that one wave carries is carried

@@ -5,11 +5,7 @@ use super::{Face, Method, rows};
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
 
-pub(super) const METHOD: Method = Method {
-    row: &rows::RUSANOV,
-    flux,
-    fan: None,
-};
+pub(super) const METHOD: Method = Method { row: &rows::RUSANOV, flux, fan: None };
 
 fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
     let greatest = face.greatest_speed();

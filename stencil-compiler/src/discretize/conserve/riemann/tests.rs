@@ -32,23 +32,14 @@ fn solvers_leave_alone_what_does_not_jump() {
         assert!(found.is_ok(), "{solver}: {:?}", found.err());
     }
     let bad = [
-        (
-            "rho = below.rho; u = above.u; p = below.p + above.p;".to_string(),
-            "m_x",
-        ),
+        ("rho = below.rho; u = above.u; p = below.p + above.p;".to_string(), "m_x"),
         (
             "rho = below.rho; u = below.u - 2*dot(below.u, normal)*normal; p = above.p;"
                 .to_string(),
             "rho",
         ),
-        (
-            format!("flux m -> dot(normal, below.f + above.f); {energy}"),
-            "m_x",
-        ),
-        (
-            format!("flux m -> dot(normal, below.f) + below.m; {energy}"),
-            "m_x",
-        ),
+        (format!("flux m -> dot(normal, below.f + above.f); {energy}"), "m_x"),
+        (format!("flux m -> dot(normal, below.f) + below.m; {energy}"), "m_x"),
         (
             format!(
                 "flux m -> below.p*normal + [below.u.x*below.m.x, below.u.x*below.m.y]; {energy}"
@@ -61,10 +52,7 @@ fn solvers_leave_alone_what_does_not_jump() {
         let error = discretize(&parse_str(&source).unwrap()).unwrap_err();
         assert_eq!(error.code, Code::OtherFlux, "{solver}");
         assert!(error.message.contains(&format!("of `{name}`")), "{error}");
-        let line = source
-            .lines()
-            .nth(error.span.start.line as usize - 1)
-            .unwrap();
+        let line = source.lines().nth(error.span.start.line as usize - 1).unwrap();
         assert!(line.contains("riemann own"), "{line}");
     }
 }
@@ -89,10 +77,7 @@ fn solvers_that_agree_at_some_states_are_refused() {
         (water("dot(below.m + above.m, normal)/2"), None),
         (advected("flux q -> below.q;"), Some("of `q` flow")),
         (water("norm(below.m)"), Some("of `h` flow")),
-        (
-            advected("q = sqrt(-below.q^2 - above.q^2);"),
-            Some("no finite flux of `q`"),
-        ),
+        (advected("q = sqrt(-below.q^2 - above.q^2);"), Some("no finite flux of `q`")),
     ];
     for (source, refused) in sources {
         let found = discretize(&parse_str(&source).unwrap());

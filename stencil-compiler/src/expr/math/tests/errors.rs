@@ -29,11 +29,7 @@ fn arguments(op: Op, random: &mut Random, double: bool) -> [f64; 2] {
         false => (125.0, 87.0, 1_048_576.0),
     };
     let mut size = |most: f64| {
-        let sign = if random.bits().is_multiple_of(2) {
-            1.0
-        } else {
-            -1.0
-        };
+        let sign = if random.bits().is_multiple_of(2) { 1.0 } else { -1.0 };
         sign * random.between(-most, most).exp2()
     };
     let any = size(exponents);

@@ -51,16 +51,8 @@ fn anything<T: Real>(random: &mut Random) -> T {
         2 => random.between(-3.0, 3.0),
         _ => (random.bits() % 41) as f64 / 2.0 - 10.0,
     };
-    const SPECIAL: [f64; 8] = [
-        0.0,
-        -0.0,
-        1.0,
-        f64::INFINITY,
-        f64::NEG_INFINITY,
-        f64::NAN,
-        5e-324,
-        1e-45,
-    ];
+    const SPECIAL: [f64; 8] =
+        [0.0, -0.0, 1.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 5e-324, 1e-45];
     T::from_f64(match bits >> 60 {
         0 => SPECIAL[(bits >> 8) as usize % SPECIAL.len()],
         _ => number,

@@ -111,12 +111,8 @@ pub(super) fn log(x: f64) -> Double {
 
 /// Sine and cosine of an angle below 2^30 in size.
 pub(super) fn sin_cos(x: f64) -> (Double, Double) {
-    const HALF_PI: [f64; 4] = [
-        std::f64::consts::FRAC_PI_2,
-        6.123233995736766e-17,
-        -1.4973849048591698e-33,
-        5.56e-50,
-    ];
+    const HALF_PI: [f64; 4] =
+        [std::f64::consts::FRAC_PI_2, 6.123233995736766e-17, -1.4973849048591698e-33, 5.56e-50];
     let n = (x / HALF_PI[0]).round();
     let first = two_product(n, HALF_PI[0]);
     let mut r = two_sum(x - first.0, -first.1);

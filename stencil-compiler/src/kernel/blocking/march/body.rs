@@ -118,10 +118,7 @@ impl Iteration<'_> {
         if let Some(warm) = warm {
             let mut work = prefetch(PrefetchPoint::Amid, draft);
             work.push(self.done());
-            body.push(Stmt::If {
-                conditions: vec![Condition::below(number, warm)],
-                body: work,
-            });
+            body.push(Stmt::If { conditions: vec![Condition::below(number, warm)], body: work });
         }
         body.extend(prefetch(PrefetchPoint::After, draft));
         planes.shift_columns(&mut body);
@@ -183,8 +180,6 @@ impl Iteration<'_> {
             ages.insert((plane.group, (lead - at[self.pipeline.axis]).unsigned_abs()));
             ages.insert((plane.group, 0));
         }
-        ages.into_iter()
-            .filter(|(group, age)| *age <= self.rings.groups[*group].kept)
-            .collect()
+        ages.into_iter().filter(|(group, age)| *age <= self.rings.groups[*group].kept).collect()
     }
 }

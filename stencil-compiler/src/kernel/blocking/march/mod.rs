@@ -47,12 +47,10 @@ pub(super) fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
             ),
         ));
     }
-    let words = rings.groups.iter().map(|group| {
-        format!(
-            "a ring of {} slots of {} values",
-            group.slots, group.slot_len
-        )
-    });
+    let words = rings
+        .groups
+        .iter()
+        .map(|group| format!("a ring of {} slots of {} values", group.slots, group.slot_len));
     let words: Vec<String> = words.collect();
     draft.kernel.notes.push(format!(
         "{}; {} run {} iterations ahead",

@@ -68,10 +68,7 @@ impl March {
         {
             return Err(Refusal::params(
                 &["tile_x"],
-                format!(
-                    "`tile_x={}` is no multiple of the {vector} values of a copy",
-                    tile[0]
-                ),
+                format!("`tile_x={}` is no multiple of the {vector} values of a copy", tile[0]),
             ));
         }
         let threads = u64::from(march.threads()[0]) * u64::from(march.threads()[1]);
@@ -85,10 +82,7 @@ impl March {
             ));
         }
         if march.ring > MOST_SLOTS {
-            let message = format!(
-                "`ring={}`: a ring has at most {MOST_SLOTS} slots",
-                march.ring
-            );
+            let message = format!("`ring={}`: a ring has at most {MOST_SLOTS} slots", march.ring);
             return Err(Refusal::params(&["ring"], message));
         }
         Ok(march)
@@ -122,11 +116,7 @@ impl March {
     }
 
     pub(super) fn cover(&self) -> Cover {
-        Cover {
-            tile: self.tile,
-            points: self.points,
-            chunk: self.chunk,
-        }
+        Cover { tile: self.tile, points: self.points, chunk: self.chunk }
     }
 
     pub(super) fn threads(&self) -> [u32; 2] {

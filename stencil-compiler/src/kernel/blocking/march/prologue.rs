@@ -53,10 +53,7 @@ pub(super) fn branches(
     computed: Computed,
     (plane, frame, warm): (IntVar, Frame, Option<Condition>),
 ) -> Result<Vec<Branch>, Refusal> {
-    let all = Span {
-        first: pipeline.first_iteration(),
-        last: -pipeline.last_lag(),
-    };
+    let all = Span { first: pipeline.first_iteration(), last: -pipeline.last_lag() };
     let branch = |conditions: Vec<Condition>, again: bool, computed: Computed| Branch {
         computed,
         when: When { conditions, again },
@@ -96,17 +93,11 @@ struct Span {
 impl Span {
     /// The iterations that store an output of this lag.
     fn of_store(lag: i32) -> Span {
-        Span {
-            first: -lag,
-            last: -lag,
-        }
+        Span { first: -lag, last: -lag }
     }
 
     fn hull(self, other: Span) -> Span {
-        Span {
-            first: self.first.min(other.first),
-            last: self.last.max(other.last),
-        }
+        Span { first: self.first.min(other.first), last: self.last.max(other.last) }
     }
 
     fn is_within(self, other: Span) -> bool {
@@ -115,10 +106,7 @@ impl Span {
 
     /// The iterations that need a value which the next iteration reads.
     fn before(self) -> Span {
-        Span {
-            first: self.first - 1,
-            last: self.last - 1,
-        }
+        Span { first: self.first - 1, last: self.last - 1 }
     }
 }
 
@@ -131,9 +119,7 @@ impl Needs {
     /// Finds them among `all` iterations; `None` if that does not settle, as for a value that is made of itself an iteration
     /// before.
     fn new(computed: &Computed, all: Span) -> Option<Self> {
-        let mut needs = Needs {
-            of: BTreeMap::new(),
-        };
+        let mut needs = Needs { of: BTreeMap::new() };
         for (lag, stores) in &computed.stores {
             needs.widen(stored(stores), Span::of_store(*lag));
         }

@@ -109,11 +109,7 @@ impl<'a> Planes<'a> {
         at: Offset,
         name: &str,
     ) -> Result<(usize, IntVar, i32), Refusal> {
-        let plane = self
-            .rings
-            .planes
-            .get(&of)
-            .ok_or_else(|| format!("`{name}` is in no plane"))?;
+        let plane = self.rings.planes.get(&of).ok_or_else(|| format!("`{name}` is in no plane"))?;
         let group = &self.rings.groups[plane.group];
         let age = (group.shape.lead - at[self.axis]).unsigned_abs();
         let base = *self
@@ -158,10 +154,7 @@ impl<'a> Planes<'a> {
     pub(super) fn shift_columns(&self, body: &mut Vec<Stmt>) {
         for ((of, point, lag), reg) in &self.column {
             if let Some(newer) = self.column.get(&(*of, *point, lag + 1)) {
-                body.push(Stmt::Set {
-                    reg: *reg,
-                    value: Operand::Reg(*newer),
-                });
+                body.push(Stmt::Set { reg: *reg, value: Operand::Reg(*newer) });
             }
         }
     }
@@ -196,12 +189,7 @@ impl<'a> Planes<'a> {
             self.loaded.insert((of, place), reg);
             regs.push(reg);
         }
-        out.push(Stmt::LoadShared {
-            regs,
-            array,
-            base,
-            offset,
-        });
+        out.push(Stmt::LoadShared { regs, array, base, offset });
         Ok(self.loaded[&(of, at)])
     }
 }
@@ -221,12 +209,6 @@ impl Reader for Planes<'_> {
         {
             return Ok(Operand::Reg(reg));
         }
-        Ok(Operand::Reg(self.ring_value(
-            draft,
-            out,
-            of,
-            at,
-            &format!("{name}_v"),
-        )?))
+        Ok(Operand::Reg(self.ring_value(draft, out, of, at, &format!("{name}_v"))?))
     }
 }

@@ -118,11 +118,7 @@ impl Rings {
         // plane that nobody needs would still race with the copy that fills its slot.
         rings.begin = rings.begin.min(pipeline.first_iteration() - kept as i32);
         let least = kept + 2;
-        let slots = if march.ring == 0 {
-            least + 1
-        } else {
-            march.ring
-        };
+        let slots = if march.ring == 0 { least + 1 } else { march.ring };
         if slots < least {
             return Err(Refusal::params(
                 &["ring"],
@@ -184,10 +180,9 @@ impl Rings {
     /// Can a box be a whole plane?
     fn check_boxes(&self) -> Result<(), Refusal> {
         let most = |of: fn(&Shape) -> u32| self.groups.iter().map(|g| of(&g.shape)).max();
-        for (name, cells) in [
-            ("tile_x", most(|shape| shape.width)),
-            ("tile_y", most(|shape| shape.height)),
-        ] {
+        for (name, cells) in
+            [("tile_x", most(|shape| shape.width)), ("tile_y", most(|shape| shape.height))]
+        {
             if let Some(cells) = cells
                 && cells > MOST_BOX
             {
@@ -243,16 +238,10 @@ impl Rings {
         let row = |at: &[i32; 3]| if axis == 2 { at[1] } else { 0 };
         let own = |at: &[i32; 3]| (0..points).contains(&at[0]) && row(at) == 0;
         let lead = reads.iter().map(|(at, _)| at[axis]).max().unwrap_or(0);
-        let own_lags: BTreeSet<i32> = reads
-            .iter()
-            .filter(|(at, _)| own(at))
-            .map(|(at, _)| at[axis])
-            .collect();
-        let column = if march.column && own_lags.len() > 1 {
-            own_lags.first().copied()
-        } else {
-            None
-        };
+        let own_lags: BTreeSet<i32> =
+            reads.iter().filter(|(at, _)| own(at)).map(|(at, _)| at[axis]).collect();
+        let column =
+            if march.column && own_lags.len() > 1 { own_lags.first().copied() } else { None };
         let in_ring = reads.iter().filter(|(at, _)| column.is_none() || !own(at));
         let oldest = in_ring.map(|(at, _)| at[axis]).min().unwrap_or(lead);
         let kept = (lead - oldest).unsigned_abs();
@@ -269,11 +258,7 @@ impl Rings {
         let at = self.group(march, reads, lead, reach, axis);
         let group = &mut self.groups[at];
         group.kept = group.kept.max(kept);
-        let plane = Plane {
-            group: at,
-            offset: 0,
-            column,
-        };
+        let plane = Plane { group: at, offset: 0, column };
         self.planes.insert(of, plane);
     }
 
@@ -287,21 +272,12 @@ impl Rings {
     ) -> usize {
         let points = march.points as i32;
         let xs = || reads.iter().map(|(at, _)| at[0]);
-        let ys = || {
-            reads
-                .iter()
-                .map(|(at, _)| if axis == 2 { at[1] } else { 0 })
-        };
+        let ys = || reads.iter().map(|(at, _)| if axis == 2 { at[1] } else { 0 });
         let most = |value: Option<i32>| value.unwrap_or(0).max(0).unsigned_abs();
-        let (left, right) = (
-            most(xs().map(|x| -x).max()),
-            most(xs().map(|x| x - points + 1).max()),
-        );
+        let (left, right) =
+            (most(xs().map(|x| -x).max()), most(xs().map(|x| x - points + 1).max()));
         let rim_y = [most(ys().map(|y| -y).max()), most(ys().max())];
-        let rim_x = [
-            left.next_multiple_of(march.vector),
-            right.next_multiple_of(march.vector),
-        ];
+        let rim_x = [left.next_multiple_of(march.vector), right.next_multiple_of(march.vector)];
         let shape = Shape {
             lead,
             rim_x,
@@ -313,13 +289,7 @@ impl Rings {
         };
         let known = self.groups.iter().position(|g| g.shape == shape);
         known.unwrap_or_else(|| {
-            self.groups.push(Group {
-                shape,
-                start: 0,
-                slot_len: 0,
-                slots: 0,
-                kept: 0,
-            });
+            self.groups.push(Group { shape, start: 0, slot_len: 0, slots: 0, kept: 0 });
             self.groups.len() - 1
         })
     }
@@ -328,10 +298,7 @@ impl Rings {
     pub(super) fn declare(&self, draft: &mut Draft<'_>, march: &March) {
         let threads: u32 = draft.kernel.launch.threads.iter().product();
         let name = draft.unique("ring");
-        draft.kernel.shared.push(SharedArray {
-            name,
-            len: self.values(),
-        });
+        draft.kernel.shared.push(SharedArray { name, len: self.values() });
         let filling = if march.boxes { 1 } else { threads };
         let mut barriers = vec![("full", filling), ("done", threads.div_ceil(WARP))];
         if self.copies_at_ends(&draft.context, march) {
@@ -339,11 +306,7 @@ impl Rings {
         }
         for (name, arrivals) in barriers {
             let name = draft.unique(name);
-            draft.kernel.barriers.push(BarrierArray {
-                name,
-                slots: self.phases(),
-                arrivals,
-            });
+            draft.kernel.barriers.push(BarrierArray { name, slots: self.phases(), arrivals });
         }
     }
 }
@@ -360,9 +323,7 @@ fn series(context: &Context<'_>, planes: &[FnId]) -> Result<Vec<Vec<FnId>>, Refu
     let arrays: Vec<usize> = of_arrays.keys().copied().collect();
     let series = context.plan.series(&arrays);
     let boxes = series.iter().flat_map(|s| s.chunks(MOST_BOX as usize));
-    Ok(boxes
-        .map(|arrays| arrays.iter().map(|array| of_arrays[array]).collect())
-        .collect())
+    Ok(boxes.map(|arrays| arrays.iter().map(|array| of_arrays[array]).collect()).collect())
 }
 
 /// Values between places where a slot, or a box in it, may begin.

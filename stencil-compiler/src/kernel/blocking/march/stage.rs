@@ -153,12 +153,8 @@ impl<'a> Places<'a> {
         stage: &'a Stage,
         ring: &[IntVar],
     ) -> Self {
-        let mut places = Places {
-            stage,
-            own: BTreeMap::new(),
-            now: BTreeMap::new(),
-            shares: Vec::new(),
-        };
+        let mut places =
+            Places { stage, own: BTreeMap::new(), now: BTreeMap::new(), shares: Vec::new() };
         for (id, staged) in &stage.planes {
             let x = Index::Thread(0) * i64::from(march.points);
             let value = staged.place(x, Index::Thread(1));
@@ -205,10 +201,7 @@ impl<'a> Places<'a> {
         let number = draft.define(body, "rim", turned + Index::Const(i64::from(first)));
         let [x, y] = cell(draft, body, march, band, number);
         let conditions = match first + threads > band.cells() {
-            true => vec![Condition::below(
-                number,
-                Index::Const(i64::from(band.cells())),
-            )],
+            true => vec![Condition::below(number, Index::Const(i64::from(band.cells())))],
             false => Vec::new(),
         };
         let groups = rings.groups.iter().zip(ring);
@@ -251,12 +244,7 @@ impl<'a> Places<'a> {
 
     /// Stores the values of the thread's own cells.
     pub(super) fn store(&self, of: FnId, values: Vec<Operand>) -> Option<Stmt> {
-        Some(Stmt::StoreShared {
-            array: STAGE,
-            base: *self.now.get(&(of, 0))?,
-            offset: 0,
-            values,
-        })
+        Some(Stmt::StoreShared { array: STAGE, base: *self.now.get(&(of, 0))?, offset: 0, values })
     }
 
     /// Evaluates the rims of functions that are early, or of the others.
@@ -277,18 +265,10 @@ impl<'a> Places<'a> {
                 bases: BTreeMap::new(),
             };
             let (work, stores) = reader.evaluate(draft)?;
-            let body: Vec<Stmt> = reader
-                .addresses
-                .into_iter()
-                .chain(work)
-                .chain(stores)
-                .collect();
+            let body: Vec<Stmt> = reader.addresses.into_iter().chain(work).chain(stores).collect();
             match share.conditions.is_empty() {
                 true => out.extend(body),
-                false => out.push(Stmt::If {
-                    conditions: share.conditions.clone(),
-                    body,
-                }),
+                false => out.push(Stmt::If { conditions: share.conditions.clone(), body }),
             }
         }
         Ok(out)
@@ -310,10 +290,7 @@ fn cell(
     // Columns one row after the other, and rows one after the other: neighbours in x are neighbours in
     // shared memory.
     let (beside, along) = match band.axis {
-        0 => (
-            number.clone() % (before + behind),
-            number / (before + behind),
-        ),
+        0 => (number.clone() % (before + behind), number / (before + behind)),
         _ => (number.clone() / across, number % across),
     };
     let beside = draft.define(body, "rim_beside", beside);
@@ -364,12 +341,7 @@ impl Beside<'_, '_> {
             }
             let now = self.places.now[&(*of, 0)];
             let base = self.base(draft, (true, now), self.share.in_stage[of]);
-            stores.push(Stmt::StoreShared {
-                array: STAGE,
-                base,
-                offset: 0,
-                values: vec![value],
-            });
+            stores.push(Stmt::StoreShared { array: STAGE, base, offset: 0, values: vec![value] });
         }
         Ok((order(work, &results), stores))
     }
@@ -412,12 +384,7 @@ impl Reader for Beside<'_, '_> {
             }
         };
         let reg = draft.reg(&format!("{name}_v"));
-        out.push(Stmt::LoadShared {
-            regs: vec![reg],
-            array,
-            base,
-            offset,
-        });
+        out.push(Stmt::LoadShared { regs: vec![reg], array, base, offset });
         Ok(Operand::Reg(reg))
     }
 }

@@ -116,32 +116,19 @@ impl Layout {
         let bounds = |reads: &[(Offset, i32)]| {
             let lags = || reads.iter().map(|(at, _)| at[axis]);
             let first = reads.iter().map(|(at, from)| from + at[axis]).min();
-            (
-                lags().min().unwrap_or(0),
-                lags().max().unwrap_or(0),
-                first.unwrap_or(0),
-            )
+            (lags().min().unwrap_or(0), lags().max().unwrap_or(0), first.unwrap_or(0))
         };
         let name = &context.algorithm.function(of).name;
-        let halo = context
-            .launch
-            .inputs
-            .iter()
-            .find(|(input, _)| input == name);
+        let halo = context.launch.inputs.iter().find(|(input, _)| input == name);
         let most = halo.map_or(0, |(_, reach)| reach[axis] as i32);
         // The last iteration stores the last plane of the output that lags most.
         let reach = |first: i32, newest: i32| {
             [(-first).min(most), (newest - pipeline.last_lag()).min(most)]
         };
-        let neighbours: Reads = reads
-            .iter()
-            .filter(|(at, _)| !is_own(axis, cover.points, at))
-            .copied()
-            .collect();
+        let neighbours: Reads =
+            reads.iter().filter(|(at, _)| !is_own(axis, cover.points, at)).copied().collect();
         let (_, lead, first) = bounds(&reads);
-        let own = reads
-            .iter()
-            .filter(|(at, _)| is_own(axis, cover.points, at));
+        let own = reads.iter().filter(|(at, _)| is_own(axis, cover.points, at));
         let oldest_own = own.map(|(at, _)| at[axis]).min();
         let mut column = Column {
             lead,
@@ -194,10 +181,7 @@ impl Layout {
     pub(super) fn declare(&self, draft: &mut Draft<'_>) {
         let len = self.groups.iter().map(|g| g.start + g.slots * g.slot_len());
         if let Some(len) = len.max() {
-            draft.kernel.shared.push(SharedArray {
-                name: "planes".into(),
-                len,
-            });
+            draft.kernel.shared.push(SharedArray { name: "planes".into(), len });
         }
     }
 }

@@ -214,10 +214,7 @@ impl<'a> Loader<'a> {
                 let to = functions.iter().map(|of| (*of, self.next[&(*of, point)]));
                 let from = [self.frame.x, self.frame.y, plane];
                 let loads = self.loads(draft, from, point, &to.collect::<Vec<_>>());
-                body.push(Stmt::If {
-                    conditions,
-                    body: loads,
-                });
+                body.push(Stmt::If { conditions, body: loads });
             }
         }
         for strip in &self.strips {
@@ -229,10 +226,7 @@ impl<'a> Loader<'a> {
             let to = group.members.iter().copied().zip(strip.values.clone());
             let from = [strip.x, strip.y, plane];
             let loads = self.loads(draft, from, 0, &to.collect::<Vec<_>>());
-            body.push(Stmt::If {
-                conditions,
-                body: loads,
-            });
+            body.push(Stmt::If { conditions, body: loads });
         }
     }
 
@@ -240,10 +234,7 @@ impl<'a> Loader<'a> {
     fn planes(&self, plane: IntVar, [before, behind]: [i32; 2]) -> Vec<Condition> {
         let first = Index::Var(self.frame.start) - Index::Const(i64::from(before));
         let end = Index::Var(self.frame.end) + Index::Const(i64::from(behind));
-        vec![
-            Condition::at_least(plane, first),
-            Condition::below(plane, end),
-        ]
+        vec![Condition::at_least(plane, first), Condition::below(plane, end)]
     }
 
     /// Loads of several functions from one cell into queues.
@@ -268,16 +259,8 @@ impl<'a> Loader<'a> {
                 continue;
             };
             let reg = draft.reg(&format!("{name}_v"));
-            out.push(Stmt::Load {
-                reg,
-                buffer,
-                cell,
-                offset: [point, 0, 0],
-            });
-            sets.push(Stmt::Set {
-                reg: *queue,
-                value: Operand::Reg(reg),
-            });
+            out.push(Stmt::Load { reg, buffer, cell, offset: [point, 0, 0] });
+            sets.push(Stmt::Set { reg: *queue, value: Operand::Reg(reg) });
         }
         out.extend(sets);
         out
@@ -311,10 +294,7 @@ impl<'a> Loader<'a> {
             if strip.taken.is_empty() {
                 body.extend(puts);
             } else {
-                body.push(Stmt::If {
-                    conditions: strip.taken.clone(),
-                    body: puts.collect(),
-                });
+                body.push(Stmt::If { conditions: strip.taken.clone(), body: puts.collect() });
             }
         }
     }
@@ -349,12 +329,8 @@ fn parts(cover: Cover, group: &Group) -> Vec<RimRows> {
         true => (left + x + right, group.front - left),
         false => (x, group.front),
     };
-    let bands = RimRows {
-        size: [across, low + high],
-        before: [0, low],
-        gap: [0, y],
-        first: [column, 0],
-    };
+    let bands =
+        RimRows { size: [across, low + high], before: [0, low], gap: [0, y], first: [column, 0] };
     let sides = RimRows {
         size: [left + right, y],
         before: [left, 0],
@@ -362,9 +338,7 @@ fn parts(cover: Cover, group: &Group) -> Vec<RimRows> {
         first: [group.front - left, low],
     };
     let parts = [bands, sides].into_iter();
-    parts
-        .filter(|part| part.size[0] * part.size[1] > 0)
-        .collect()
+    parts.filter(|part| part.size[0] * part.size[1] > 0).collect()
 }
 
 /// The end of the cells along an axis that a rim behind the region has.

@@ -43,10 +43,7 @@ fn cover(context: &Context<'_>) -> Result<Cover, Refusal> {
     if !tile[0].is_multiple_of(points) {
         return Err(Refusal::params(
             &["points", "tile_x"],
-            format!(
-                "`points={points}`: {} cells along x are no multiple of it",
-                tile[0]
-            ),
+            format!("`points={points}`: {} cells along x are no multiple of it", tile[0]),
         ));
     }
     let threads = u64::from(tile[0] / points) * u64::from(tile[1]);
@@ -58,11 +55,7 @@ fn cover(context: &Context<'_>) -> Result<Cover, Refusal> {
             ),
         ));
     }
-    Ok(Cover {
-        tile,
-        points,
-        chunk,
-    })
+    Ok(Cover { tile, points, chunk })
 }
 
 pub(super) fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
@@ -74,11 +67,7 @@ pub(super) fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
             format!("`buffers={buffers}`: the next plane has room of its own (2) or not (1)"),
         ));
     }
-    if let Some((name, _)) = context
-        .launch
-        .placements
-        .iter()
-        .find(|(_, p)| *p == Placement::Shared)
+    if let Some((name, _)) = context.launch.placements.iter().find(|(_, p)| *p == Placement::Shared)
     {
         return Err(Refusal::placement(
             name,

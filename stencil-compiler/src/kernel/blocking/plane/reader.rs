@@ -44,14 +44,7 @@ impl<'a> Planes<'a> {
                 }
             }
         }
-        Planes {
-            cover,
-            layout,
-            axis,
-            own: BTreeMap::new(),
-            column,
-            loaded: BTreeMap::new(),
-        }
+        Planes { cover, layout, axis, own: BTreeMap::new(), column, loaded: BTreeMap::new() }
     }
 
     /// Registers of all columns.
@@ -92,10 +85,7 @@ impl<'a> Planes<'a> {
         for ((of, point, lag), reg) in &self.column {
             let newer = self.column.get(&(*of, *point, lag + 1)).copied();
             if let Some(value) = newer.or_else(|| next(*of, *point)) {
-                body.push(Stmt::Set {
-                    reg: *reg,
-                    value: Operand::Reg(value),
-                });
+                body.push(Stmt::Set { reg: *reg, value: Operand::Reg(value) });
             }
         }
     }

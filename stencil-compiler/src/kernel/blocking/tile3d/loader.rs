@@ -29,13 +29,7 @@ impl<'a> Loader<'a> {
         let plane = Index::Thread(2) * (x * y);
         let value = plane + Index::Thread(1) * x + Index::Thread(0);
         let thread = draft.define(body, "thread", value);
-        Loader {
-            form,
-            tile,
-            thread,
-            start,
-            end,
-        }
+        Loader { form, tile, thread, start, end }
     }
 
     /// Starts copies of `count` planes from number `first` on (0 is the first of the chunk's rim),
@@ -57,11 +51,7 @@ impl<'a> Loader<'a> {
         let all = Index::Var(round) * i64::from(threads) + Index::Var(self.thread);
         let number = draft.define(&mut inner, "copy", all);
         let in_plane = Index::Var(number) % i64::from(per_plane);
-        let row = draft.define(
-            &mut inner,
-            "copy_row",
-            in_plane.clone() / i64::from(per_row),
-        );
+        let row = draft.define(&mut inner, "copy_row", in_plane.clone() / i64::from(per_row));
         let column = in_plane % i64::from(per_row) * i64::from(form.vector);
         let column = draft.define(&mut inner, "copy_column", column);
         let plane = first + Index::Var(number) / i64::from(per_plane);
@@ -83,10 +73,8 @@ impl<'a> Loader<'a> {
         let along_axis = Index::Var(self.start) - rim + Index::Var(plane);
         let along_axis = draft.define(&mut inner, "copy_axis", along_axis);
         let last = Index::Var(self.end) + Index::Const(i64::from(tile.rim_axis[1]));
-        let conditions = vec![
-            below(number, Index::Const(i64::from(copies))),
-            below(along_axis, last),
-        ];
+        let conditions =
+            vec![below(number, Index::Const(i64::from(copies))), below(along_axis, last)];
         let mut from = [x; 3];
         (from[side], from[axis]) = (along_side, along_axis);
         let mut guarded = Vec::new();
@@ -98,10 +86,7 @@ impl<'a> Loader<'a> {
             }
         });
         guarded.extend(self.copies(draft, to, (from, places)));
-        inner.push(Stmt::If {
-            conditions,
-            body: guarded,
-        });
+        inner.push(Stmt::If { conditions, body: guarded });
         body.push(Stmt::For {
             var: round,
             from: Index::Const(0),
@@ -109,10 +94,7 @@ impl<'a> Loader<'a> {
             unroll: false,
             body: inner,
         });
-        body.push(Stmt::ArriveCopies {
-            barrier: FULL,
-            slot: Index::Const(0),
-        });
+        body.push(Stmt::ArriveCopies { barrier: FULL, slot: Index::Const(0) });
     }
 
     /// Copies of all arrays from one cell, each as far as it is read anywhere: values further away need not exist.
@@ -138,10 +120,9 @@ impl<'a> Loader<'a> {
             });
         }
         let extend = draft.context.launch.extend;
-        let guarded = copies.into_iter().map(|(reach, body)| Stmt::If {
-            conditions: self.within(reach, extend, cell),
-            body,
-        });
+        let guarded = copies
+            .into_iter()
+            .map(|(reach, body)| Stmt::If { conditions: self.within(reach, extend, cell), body });
         guarded.collect()
     }
 
@@ -177,9 +158,5 @@ impl<'a> Loader<'a> {
 }
 
 fn below(var: IntVar, right: Index) -> Condition {
-    Condition {
-        left: Index::Var(var),
-        relation: Relation::Less,
-        right,
-    }
+    Condition { left: Index::Var(var), relation: Relation::Less, right }
 }

@@ -61,10 +61,7 @@ impl Shape {
         if !cells[0].is_multiple_of(vector) {
             return Err(Refusal::params(
                 &["x"],
-                format!(
-                    "`x={}` is no multiple of the {vector} values of a copy",
-                    cells[0]
-                ),
+                format!("`x={}` is no multiple of the {vector} values of a copy", cells[0]),
             ));
         }
         let rolls = context.param("rolls");
@@ -99,10 +96,7 @@ pub(super) fn lower(context: &Context<'_>) -> Result<Kernel, Refusal> {
     let tile = Tile::new(&form, values.reads());
     let mut covered = form.cells;
     covered[form.axis] *= form.rolls;
-    let mut draft = Draft::new(
-        *context,
-        shape(context, LaunchKind::Blocks, form.cells, covered)?,
-    );
+    let mut draft = Draft::new(*context, shape(context, LaunchKind::Blocks, form.cells, covered)?);
     tile.declare(&mut draft);
     let limit = context.multiprocessor.block_shared_bytes();
     if draft.kernel.shared_bytes() > limit {
@@ -150,11 +144,7 @@ fn body(
     let start = draft.define(&mut body, "start", first - Index::Const(extend[form.axis]));
     let chunk = Index::Var(start) + Index::Const(size * i64::from(form.rolls));
     let last = Index::Size(form.axis) + Index::Const(extend[form.axis]);
-    let end = draft.define(
-        &mut body,
-        "end",
-        Index::Min(Box::new(chunk), Box::new(last)),
-    );
+    let end = draft.define(&mut body, "end", Index::Min(Box::new(chunk), Box::new(last)));
     let loader = Loader::new(draft, &mut body, form, tile, (start, end));
     loader.load(draft, &mut body, Index::Const(0), tile.planes);
     let roll = draft.int("roll");
@@ -192,24 +182,14 @@ fn work(
     let extend = draft.context.launch.extend.map(i64::from);
     let mut out = Vec::new();
     let cell = draft.cell("cell");
-    out.push(Stmt::Cell {
-        cell,
-        at: [own[0], own[1], own[2]].map(Index::Var),
-    });
+    out.push(Stmt::Cell { cell, at: [own[0], own[1], own[2]].map(Index::Var) });
     let mut reader = Staged::new(draft, &mut out, form, tile, (roll, cell));
     let mut writer = Writer::default();
     let mut stores = Vec::new();
     for (buffer, id) in results {
         let value = writer.write(draft, values, &mut reader, &mut out, *id)?;
-        let buffer = draft
-            .find_buffer(buffer)
-            .ok_or_else(|| format!("no buffer `{buffer}`"))?;
-        stores.push(Stmt::Store {
-            buffer,
-            cell,
-            offset: [0; 3],
-            values: vec![value],
-        });
+        let buffer = draft.find_buffer(buffer).ok_or_else(|| format!("no buffer `{buffer}`"))?;
+        stores.push(Stmt::Store { buffer, cell, offset: [0; 3], values: vec![value] });
     }
     out.extend(stores);
     let inside = own.iter().enumerate().map(|(axis, var)| Condition {
@@ -217,8 +197,5 @@ fn work(
         relation: Relation::Less,
         right: Index::Size(axis) + Index::Const(extend[axis]),
     });
-    Ok(vec![Stmt::If {
-        conditions: inside.collect(),
-        body: out,
-    }])
+    Ok(vec![Stmt::If { conditions: inside.collect(), body: out }])
 }

@@ -41,11 +41,8 @@ impl Tile {
     /// Stages the functions that are read at any other cell than a thread's own.
     pub(super) fn new(form: &Shape, reads: impl Iterator<Item = (FnId, Offset)>) -> Self {
         let reads: Vec<(FnId, Offset)> = reads.collect();
-        let staged: BTreeSet<FnId> = reads
-            .iter()
-            .filter(|(_, at)| *at != [0; 3])
-            .map(|(of, _)| *of)
-            .collect();
+        let staged: BTreeSet<FnId> =
+            reads.iter().filter(|(_, at)| *at != [0; 3]).map(|(of, _)| *of).collect();
         let at = || reads.iter().filter(|(of, _)| staged.contains(of));
         let rim_of = |one: Option<FnId>, axis: usize| {
             let wanted = move |of: FnId| one.is_none_or(|one| one == of);
@@ -83,10 +80,10 @@ impl Tile {
 
     pub(super) fn declare(&self, draft: &mut Draft<'_>) {
         let threads = draft.kernel.launch.threads.iter().product();
-        draft.kernel.shared.push(SharedArray {
-            name: "tile".into(),
-            len: self.planes * self.slot_len(),
-        });
+        draft
+            .kernel
+            .shared
+            .push(SharedArray { name: "tile".into(), len: self.planes * self.slot_len() });
         draft.kernel.barriers.push(BarrierArray {
             name: "full".into(),
             slots: 1,
@@ -125,12 +122,7 @@ impl<'a> Staged<'a> {
             let value = slot * i64::from(tile.slot_len()) + in_plane.clone();
             own.insert(*offset, draft.define(out, "own", value));
         }
-        Staged {
-            form,
-            tile,
-            cell,
-            own,
-        }
+        Staged { form, tile, cell, own }
     }
 }
 

@@ -35,10 +35,7 @@ fn every_wait_for_boxes_is_needed() {
         assert!(!found.is_empty(), "wait {n} for the other parity");
     }
     assert!(drop_wait(&kernel, 4).is_none());
-    assert_eq!(
-        faults(&drop_arrive(&kernel, 0).unwrap()),
-        [FaultKind::Deadlock]
-    );
+    assert_eq!(faults(&drop_arrive(&kernel, 0).unwrap()), [FaultKind::Deadlock]);
     // The wait of one thread teaches its warp nothing.
     let alone = "if t < 1 { wait full[(i + 1) % 4] parity (i + 1) / 4 % 2 }";
     let found = changed("wait full[(i + 1) % 4] parity (i + 1) / 4 % 2", alone);
@@ -140,13 +137,7 @@ fn cells_of_a_buffer_are_behind_those_of_the_one_before() {
         let b = GlobalArray::from_fn(size, [0; 3], |[x, y, _]| (7 * x - 3 * y) as f32);
         let mut buffers = [a, b, GlobalArray::new(size, [0; 3])];
         let done = run(&kernel(text), size, &mut buffers, &[], options(seed));
-        done.map(|report| {
-            (
-                report.copies,
-                buffers[2].get([40, 1, 0]),
-                buffers[2].get([3, 0, 0]),
-            )
-        })
+        done.map(|report| (report.copies, buffers[2].get([40, 1, 0]), buffers[2].get([3, 0, 0])))
     };
     for seed in 0..8 {
         assert_eq!(run_on(text, seed).unwrap(), (4, Some(-137.0), Some(-18.0)));

@@ -13,12 +13,7 @@ pub(super) fn flux(cursor: &mut Cursor, system: &mut System, at: usize, start: S
         true => split(expression::whole(cursor)),
         false => (None, Err(cursor.expected("`->` and what flows"))),
     };
-    system.fluxes.push(FluxItem {
-        field,
-        value,
-        span: start.join(cursor.last_span()),
-        at,
-    });
+    system.fluxes.push(FluxItem { field, value, span: start.join(cursor.last_span()), at });
     outcome
 }
 
@@ -70,12 +65,7 @@ fn variables(cursor: &mut Cursor, word: &str, block: &mut Option<VariablesBlock>
             .help(format!("put all variables into one `{word} {{ .. }}`"));
         cursor.report(diagnostic);
     }
-    let items = &mut block
-        .get_or_insert(VariablesBlock {
-            span,
-            items: Vec::new(),
-        })
-        .items;
+    let items = &mut block.get_or_insert(VariablesBlock { span, items: Vec::new() }).items;
     cursor.expect_open('{')?;
     while !cursor.is_close() {
         let (at, start) = (cursor.position(), cursor.span());
@@ -89,13 +79,7 @@ fn variables(cursor: &mut Cursor, word: &str, block: &mut Option<VariablesBlock>
             true => Some(expression::whole(cursor)?),
             false => None,
         };
-        items.push(VariableItem {
-            name,
-            value,
-            weight,
-            span: start.join(cursor.last_span()),
-            at,
-        });
+        items.push(VariableItem { name, value, weight, span: start.join(cursor.last_span()), at });
         // The last one may go without.
         if !cursor.is_close() {
             semicolon(cursor)?;

@@ -33,9 +33,9 @@ type Typed = (Rank, Symmetry, Width);
 fn typed(cursor: &mut Cursor, symmetries: bool) -> Parsed<Typed> {
     let allowed = |symmetry: Symmetry| symmetries || symmetry == Symmetry::General;
     let found = match cursor.peek() {
-        Kind::Word(word) => TYPES
-            .iter()
-            .find(|(name, _, symmetry)| name == word && allowed(*symmetry)),
+        Kind::Word(word) => {
+            TYPES.iter().find(|(name, _, symmetry)| name == word && allowed(*symmetry))
+        }
         _ => None,
     };
     if let Some((_, rank, symmetry)) = found {
@@ -52,11 +52,7 @@ fn typed(cursor: &mut Cursor, symmetries: bool) -> Parsed<Typed> {
         _ => None,
     };
     let (last, rest) = names.split_last().unwrap_or((&"", &[]));
-    let message = format!(
-        "expected `{}` or `{last}`, found {}",
-        rest.join("`, `"),
-        cursor.found()
-    );
+    let message = format!("expected `{}` or `{last}`, found {}", rest.join("`, `"), cursor.found());
     let diagnostic = Diagnostic::new(Code::Syntax, cursor.span(), message)
         .help_if(near.map(|near| format!("did you mean `{near}`?")));
     Err(cursor.report(diagnostic))
@@ -66,10 +62,7 @@ fn typed(cursor: &mut Cursor, symmetries: bool) -> Parsed<Typed> {
 fn width(cursor: &mut Cursor, rank: Rank) -> Parsed<Width> {
     let start = cursor.span();
     cursor.advance();
-    let mut width = Width {
-        three: false,
-        span: start,
-    };
+    let mut width = Width { three: false, span: start };
     if !cursor.eat_punct('<') {
         return Ok(width);
     }

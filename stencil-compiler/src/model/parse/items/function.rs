@@ -18,11 +18,7 @@ pub(super) fn function(
     at: usize,
 ) -> Parsed<()> {
     let name = name(cursor, "the name of the function")?;
-    functions.push(FunctionItem {
-        name,
-        meaning: None,
-        at,
-    });
+    functions.push(FunctionItem { name, meaning: None, at });
     cursor.expect_open('(')?;
     let (mut arguments, mut three) = (Vec::new(), None);
     while !cursor.is_close() {
@@ -61,13 +57,7 @@ pub(super) fn function(
     }
     cursor.expect_close('}')?;
     if let Some(item) = functions.last_mut() {
-        item.meaning = Some(Function {
-            arguments,
-            rank,
-            three,
-            statements,
-            value,
-        });
+        item.meaning = Some(Function { arguments, rank, three, statements, value });
     }
     Ok(())
 }
@@ -82,11 +72,7 @@ fn statements(cursor: &mut Cursor, loops: u32) -> Parsed<Vec<Statement>> {
             let name = name(cursor, "a name")?;
             let value = equals(cursor)?;
             semicolon(cursor)?;
-            Statement::Let {
-                name,
-                mutable,
-                value,
-            }
+            Statement::Let { name, mutable, value }
         } else if cursor.eat_word("for") {
             repeated(cursor, loops + 1)?
         } else if assignment(cursor) {
@@ -118,11 +104,7 @@ fn assignment(cursor: &Cursor) -> bool {
 fn compound_assignment(cursor: &Cursor) -> bool {
     matches!(
         (cursor.peek(), cursor.peek_at(1), cursor.peek_at(2)),
-        (
-            Kind::Word(_),
-            Kind::Punct('+' | '-' | '*' | '/', true),
-            Kind::Punct('=', _)
-        )
+        (Kind::Word(_), Kind::Punct('+' | '-' | '*' | '/', true), Kind::Punct('=', _))
     )
 }
 
@@ -164,14 +146,7 @@ fn repeated(cursor: &mut Cursor, loops: u32) -> Parsed<Statement> {
         return Err(cursor.report(diagnostic));
     }
     cursor.expect_close('}')?;
-    Ok(Statement::For {
-        index,
-        from,
-        to,
-        span,
-        until,
-        body,
-    })
+    Ok(Statement::For { index, from, to, span, until, body })
 }
 
 /// The error for a test that ends no loop.
@@ -204,10 +179,7 @@ pub(super) fn iterations(cursor: &mut Cursor) -> Parsed<Iterations> {
     if let Some(problem) = names::function_problem(&text) {
         return Err(cursor.report(Diagnostic::new(Code::BadName, span, problem)));
     }
-    Ok(Iterations {
-        function: text,
-        most,
-    })
+    Ok(Iterations { function: text, most })
 }
 
 /// A literal integer.

@@ -133,11 +133,7 @@ fn dimension(cursor: &mut Cursor) -> Parsed<Written> {
     while !cursor.at_end() && !cursor.is_open('{') && !cursor.is_punct(';') {
         cursor.advance();
     }
-    outcome.map(|(number, generic)| Written {
-        number,
-        generic,
-        span,
-    })
+    outcome.map(|(number, generic)| Written { number, generic, span })
 }
 
 fn item(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
@@ -194,12 +190,7 @@ fn let_item(cursor: &mut Cursor, at: usize) -> Parsed<(LetItem, Parsed<()>)> {
         true => split(function::iterations(cursor)),
         false => (None, outcome),
     };
-    let item = LetItem {
-        name,
-        value,
-        within,
-        at,
-    };
+    let item = LetItem { name, value, within, at };
     Ok((item, outcome))
 }
 
@@ -208,12 +199,7 @@ fn equation(cursor: &mut Cursor, system: &mut System, at: usize, start: Span) ->
     cursor.expect_open('(')?;
     let field = field_of_rate(cursor)?;
     let (rhs, outcome) = split(equals(cursor));
-    system.equations.push(EquationItem {
-        field,
-        rhs,
-        span: start.join(cursor.last_span()),
-        at,
-    });
+    system.equations.push(EquationItem { field, rhs, span: start.join(cursor.last_span()), at });
     outcome
 }
 

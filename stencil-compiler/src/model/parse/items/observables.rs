@@ -13,12 +13,7 @@ pub(super) fn observe(cursor: &mut Cursor, system: &mut System, at: usize) -> Pa
     let reduction = super::name(cursor, "`sum`, `mean`, `max` or `min`")?;
     cursor.expect_open('(')?;
     let value = expression::whole(cursor);
-    system.observables.push(ObserveItem {
-        name,
-        reduction,
-        value: None,
-        at,
-    });
+    system.observables.push(ObserveItem { name, reduction, value: None, at });
     let value = value?;
     if cursor.is_punct(',') {
         let message = "a reduction is of one expression";
@@ -53,10 +48,7 @@ pub(super) fn cfl(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
     cursor.expect_open('{')?;
     while !cursor.is_close() {
         let at = cursor.position();
-        let kind = name(
-            cursor,
-            "`advective`, `diffusive`, `dispersive` or `hyperdiffusive`",
-        )?;
+        let kind = name(cursor, "`advective`, `diffusive`, `dispersive` or `hyperdiffusive`")?;
         cursor.expect_punct(':')?;
         let value = expression::whole(cursor)?;
         system.speeds.push(SpeedItem { kind, value, at });

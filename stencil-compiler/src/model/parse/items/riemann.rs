@@ -9,12 +9,7 @@ use crate::model::parse::tokens::{Cursor, Parsed};
 /// Reads a solver behind the word `riemann`.
 pub(super) fn solver(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
     let name = name(cursor, "the name of the solver")?;
-    let mut solver = SolverItem {
-        name,
-        lets: Vec::new(),
-        values: Vec::new(),
-        whole: false,
-    };
+    let mut solver = SolverItem { name, lets: Vec::new(), values: Vec::new(), whole: false };
     let outcome = lines(cursor, &mut solver);
     solver.whole = outcome.is_ok();
     // Known even if a line is wrong, so that schemes that name it are not reported as well.
@@ -57,11 +52,5 @@ fn solved(cursor: &mut Cursor, at: usize) -> Parsed<SolvedItem> {
         Gives::Fluxes => return Err(cursor.expected("`->` and what flows")),
     };
     let span = start.join(cursor.last_span());
-    Ok(SolvedItem {
-        name,
-        gives,
-        value,
-        span,
-        at,
-    })
+    Ok(SolvedItem { name, gives, value, span, at })
 }

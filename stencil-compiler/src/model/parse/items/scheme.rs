@@ -21,11 +21,7 @@ pub(super) fn block(cursor: &mut Cursor) -> Parsed<SchemeItem> {
         progress(cursor, before);
     }
     cursor.expect_close('}')?;
-    Ok(SchemeItem {
-        name: scheme_name,
-        system,
-        settings,
-    })
+    Ok(SchemeItem { name: scheme_name, system, settings })
 }
 
 /// `space: central<order = 6>;` or `reconstruct: weno_z in primitive;`
@@ -43,35 +39,21 @@ fn setting(cursor: &mut Cursor) -> Parsed<Setting> {
         cursor.expect_punct('>')?;
     }
     let variables = match cursor.eat_word("in") {
-        true => Some(name(
-            cursor,
-            "`conserved`, `primitive`, `characteristic` or `fluxes`",
-        )?),
+        true => Some(name(cursor, "`conserved`, `primitive`, `characteristic` or `fluxes`")?),
         false => None,
     };
     semicolon(cursor)?;
-    Ok(Setting {
-        key,
-        choice,
-        arguments,
-        variables,
-    })
+    Ok(Setting { key, choice, arguments, variables })
 }
 
 /// `order = 6` or `limiter = mc`
 fn argument(cursor: &mut Cursor) -> Parsed<(Name, Name)> {
-    let key = name(
-        cursor,
-        "`order`, `limiter`, `theta`, `fix`, `stages` or `storage`",
-    )?;
+    let key = name(cursor, "`order`, `limiter`, `theta`, `fix`, `stages` or `storage`")?;
     cursor.expect_punct('=')?;
     let (Kind::Number(text) | Kind::Word(text)) = cursor.peek() else {
         return Err(cursor.expected("a literal number or a name"));
     };
-    let value = Name {
-        text: text.clone(),
-        span: cursor.span(),
-    };
+    let value = Name { text: text.clone(), span: cursor.span() };
     cursor.advance();
     Ok((key, value))
 }

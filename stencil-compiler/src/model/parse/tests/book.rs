@@ -9,11 +9,8 @@ const PAGE: &str = include_str!("../../../../../docs/src/language.md");
 
 #[test]
 fn the_examples_of_the_book_are_read_and_discretized() {
-    let examples: Vec<&str> = PAGE
-        .split("```pde\n")
-        .skip(1)
-        .map(|rest| rest.split("```").next().unwrap())
-        .collect();
+    let examples: Vec<&str> =
+        PAGE.split("```pde\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
     assert_eq!(examples.len(), 18);
     for example in examples {
         let generic = dimensions(example) == Some(Dimensions::Any);
@@ -21,10 +18,7 @@ fn the_examples_of_the_book_are_read_and_discretized() {
             .unwrap_or_else(|errors| panic!("{}", errors.render("book", example)));
         assert_eq!(model.check(), Ok(()));
         let printed = text::print(&model);
-        assert_eq!(
-            parse_str(&printed).unwrap().without_spans(),
-            model.without_spans()
-        );
+        assert_eq!(parse_str(&printed).unwrap().without_spans(), model.without_spans());
         for scheme in model.schemes() {
             let chosen = model.with_scheme(&scheme.name).unwrap();
             discretize(&chosen).unwrap_or_else(|error| panic!("{error}: {example}"));
@@ -49,9 +43,6 @@ fn the_book_is_complete() {
     let names = limiters.chain(reconstructions).chain(solvers);
     for name in names.chain(crate::model::check::integrators()) {
         let with_settings = PAGE.contains(&format!("`{name}<"));
-        assert!(
-            with_settings || PAGE.contains(&format!("`{name}`")),
-            "{name}"
-        );
+        assert!(with_settings || PAGE.contains(&format!("`{name}`")), "{name}");
     }
 }

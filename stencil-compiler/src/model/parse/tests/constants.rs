@@ -41,12 +41,7 @@ fn a_default_is_an_expression_of_numbers() {
 
 #[test]
 fn a_literal_of_any_size_reads_back() {
-    for value in [
-        "-0.1234567890123456789",
-        "1.054571817e-34",
-        "-6.6e-134",
-        "1.5e300",
-    ] {
+    for value in ["-0.1234567890123456789", "1.054571817e-34", "-6.6e-134", "1.5e300"] {
         let model = parsed(&with(&format!("= {value}")));
         let again = parsed(&text::print(&model));
         assert_eq!(model.params[1].default, value.parse().ok());
@@ -60,11 +55,8 @@ fn bounds_are_expressions_too() {
     let bounds: Vec<(Comparison, f64)> = (model.params[1].bounds.iter())
         .map(|(comparison, bound)| (*comparison, to_f64(bound)))
         .collect();
-    let expected = [
-        (Comparison::Greater, 1.0),
-        (Comparison::LessEqual, 5.0 / 3.0),
-        (Comparison::Less, 3.0),
-    ];
+    let expected =
+        [(Comparison::Greater, 1.0), (Comparison::LessEqual, 5.0 / 3.0), (Comparison::Less, 3.0)];
     assert_eq!(bounds, expected);
 }
 
@@ -94,35 +86,15 @@ fn errors_point_at_what_is_no_constant() {
         ("= qq/2", "P0101", "qq", "no field, parameter or `let` `qq`"),
         ("= 1/(2 - 2)", "P0207", "(2 - 2)", "the divisor is zero"),
         ("= 1/0", "P0207", "0", "division by a literal zero"),
-        (
-            "= 3 + sqrt(1 - 2)",
-            "P0007",
-            "sqrt(1 - 2)",
-            "the value is NaN",
-        ),
+        ("= 3 + sqrt(1 - 2)", "P0007", "sqrt(1 - 2)", "the value is NaN"),
         ("= -exp(1e4)", "P0007", "exp(1e4)", "the value is inf"),
         ("= 1e-30*1.5e-40", "P0007", "1.5e-40", "cannot be held"),
-        (
-            "= 1 where b > 1e-30/3e30",
-            "P0007",
-            "1e-30/3e30",
-            "cannot be held",
-        ),
+        ("= 1 where b > 1e-30/3e30", "P0007", "1e-30/3e30", "cannot be held"),
         ("= [1, 2, 3]", "P0201", "[1, 2, 3]", "this is a vector"),
         ("= 1 < 2", "P0012", "1 < 2", "a condition is no number"),
         ("= lap(2)", "P0111", "lap(2)", "`lap` is a derivative"),
-        (
-            "= 1 where b > 0 && b < 2",
-            "P0002",
-            "b > 0 && b < 2",
-            "more than one comparison",
-        ),
-        (
-            "= 5/3 where b > 4/2",
-            "P0208",
-            "5/3",
-            "the default of `b` breaks its bound",
-        ),
+        ("= 1 where b > 0 && b < 2", "P0002", "b > 0 && b < 2", "more than one comparison"),
+        ("= 5/3 where b > 4/2", "P0208", "5/3", "the default of `b` breaks its bound"),
     ];
     for (text, code, place, message) in cases {
         let source = with(text).replace("ddt(f)", "fn g(c: scalar) -> scalar { c }\nddt(f)");

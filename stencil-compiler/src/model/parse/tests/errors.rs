@@ -18,9 +18,7 @@ fn flowing(items: &str) -> String {
 /// A conservation law over a bed, which both sides of a face share.
 fn bed(items: &str, face: &str) -> String {
     let declared = "field bed: scalar; ddt(bed) = 0; let w = q + bed; let r = 2*q;";
-    flowing(&format!(
-        "{declared} primitive {{ q; w; }} face {{ {face} }} {items}"
-    ))
+    flowing(&format!("{declared} primitive {{ q; w; }} face {{ {face} }} {items}"))
 }
 
 /// Functions that each call the one above twice.

@@ -12,9 +12,8 @@ fn lets(items: &str, rhs: &str) -> Vec<String> {
     ));
     round_trip(&model);
     let lets = model.lets.iter();
-    let mut lines: Vec<String> = lets
-        .map(|l| format!("{} = {}", l.name, text::expression(&model, &l.value)))
-        .collect();
+    let mut lines: Vec<String> =
+        lets.map(|l| format!("{} = {}", l.name, text::expression(&model, &l.value))).collect();
     lines.push(text::expression(&model, &model.equations[0].rhs));
     lines
 }
@@ -22,11 +21,7 @@ fn lets(items: &str, rhs: &str) -> Vec<String> {
 fn round_trip(model: &Model) {
     assert_eq!(model.check(), Ok(()));
     let printed = text::print(model);
-    assert_eq!(
-        parsed(&printed).without_spans(),
-        model.without_spans(),
-        "{printed}"
-    );
+    assert_eq!(parsed(&printed).without_spans(), model.without_spans(), "{printed}");
 }
 
 #[test]
@@ -48,10 +43,7 @@ fn conditions_become_comparisons_of_two_scalars() {
             "if f < a || a < 1 { f } else { a }",
             "if 0 < (if f < a { 1 } else if a < 1 { 1 } else { 0 }) { f } else { a }",
         ),
-        (
-            "(if f < a { u } else { 2*u }).x",
-            "(if f < a { u } else { 2 * u }).x",
-        ),
+        ("(if f < a { u } else { 2*u }).x", "(if f < a { u } else { 2 * u }).x"),
     ];
     for (source, expected) in cases {
         assert_eq!(reprinted(source), expected);
@@ -62,36 +54,23 @@ fn conditions_become_comparisons_of_two_scalars() {
 #[test]
 fn a_long_condition_stays_small() {
     let condition = vec!["(f > 0 || a < f)"; 40].join(" && ");
-    let model = parsed(&super::equation(&format!(
-        "if {condition} {{ f }} else {{ a }}"
-    )));
+    let model = parsed(&super::equation(&format!("if {condition} {{ f }} else {{ a }}")));
     round_trip(&model);
     assert!(model.equations[0].rhs.size() < 2000);
 }
 
 #[test]
 fn short_words_are_written_out() {
-    assert_eq!(
-        lets("", "sign(f)"),
-        ["if 0 < f { 1 } else if f < 0 { -1 } else { 0 }"]
-    );
-    let expected = [
-        "sign_1_of = f * a",
-        "if 0 < sign_1_of { 1 } else if sign_1_of < 0 { -1 } else { 0 }",
-    ];
+    assert_eq!(lets("", "sign(f)"), ["if 0 < f { 1 } else if f < 0 { -1 } else { 0 }"]);
+    let expected =
+        ["sign_1_of = f * a", "if 0 < sign_1_of { 1 } else if sign_1_of < 0 { -1 } else { 0 }"];
     assert_eq!(lets("", "sign(f*a)"), expected);
     assert_eq!(lets("", "hyper(f, 2)"), ["d4[x](f) + d4[y](f)"]);
-    let expected = [
-        "hyper_1_of = f * a",
-        "d2[x](hyper_1_of) + d2[y](hyper_1_of)",
-    ];
+    let expected = ["hyper_1_of = f * a", "d2[x](hyper_1_of) + d2[y](hyper_1_of)"];
     assert_eq!(lets("", "hyper(f*a, 1)"), expected);
     assert_eq!(lets("", "trace(I) + 2*pi*t"), ["trace(I) + 2 * pi * t"]);
     assert_eq!(lets("", "d8[x](f) + d3[y](f)"), ["d8[x](f) + d3[y](f)"]);
-    assert_eq!(
-        reprinted("trace([[1, 0, 0], [0, 1, 0], [0, 0, 1]])"),
-        "trace(I)"
-    );
+    assert_eq!(reprinted("trace([[1, 0, 0], [0, 1, 0], [0, 0, 1]])"), "trace(I)");
     assert_eq!(
         reprinted("trace([[1, 0, 0], [0, 1, 0], [0, 0, 2]])"),
         "trace([[1, 0, 0], [0, 1, 0], [0, 0, 2]])"
@@ -198,9 +177,8 @@ fn solvers_are_printed_with_what_they_are_made_of() {
         scheme u for S { riemann: mean; }",
     );
     round_trip(&model);
-    let lines: Vec<Vec<String>> = (model.solvers.iter())
-        .map(|solver| text::solver_lines(&model, solver))
-        .collect();
+    let lines: Vec<Vec<String>> =
+        (model.solvers.iter()).map(|solver| text::solver_lines(&model, solver)).collect();
     let expected = [
         vec![
             "let p = below.q + above.q",
@@ -211,11 +189,7 @@ fn solvers_are_printed_with_what_they_are_made_of() {
             "q = half_1 - below.r",
             "m = flow * normal",
         ],
-        vec![
-            "let p_2 = below.m.x",
-            "flux m -> below.m + (p_2 + 1) * normal",
-            "flux q -> p_2",
-        ],
+        vec!["let p_2 = below.m.x", "flux m -> below.m + (p_2 + 1) * normal", "flux q -> p_2"],
     ];
     assert_eq!(lines, expected);
     for scheme in ["s", "u"] {
@@ -236,10 +210,7 @@ fn vectors_leave_loops_like_scalars() {
     }";
     let found = lets(items, "div(shrunk(u))");
     let last = found.iter().find(|line| line.contains("sqrt(-1)")).unwrap();
-    assert!(
-        last.contains("[sqrt(-1), sqrt(-1)]") || last.contains("n_"),
-        "{found:?}"
-    );
+    assert!(last.contains("[sqrt(-1), sqrt(-1)]") || last.contains("n_"), "{found:?}");
     let lost = found.iter().filter(|line| line.contains("sqrt(-1)"));
     assert_eq!(lost.count(), 2, "{found:?}");
 }
@@ -314,24 +285,14 @@ fn what_a_run_watches_is_read() {
     );
     round_trip(&model);
     let symmetries: Vec<Symmetry> = model.fields.iter().map(|f| f.symmetry).collect();
-    assert_eq!(
-        symmetries,
-        [
-            Symmetry::General,
-            Symmetry::Symmetric,
-            Symmetry::Antisymmetric
-        ]
-    );
+    assert_eq!(symmetries, [Symmetry::General, Symmetry::Symmetric, Symmetry::Antisymmetric]);
     let reductions: Vec<Reduction> = model.observables.iter().map(|o| o.reduction).collect();
     assert_eq!(reductions, [Reduction::Mean, Reduction::Max]);
     let powers: Vec<u32> = model.speeds.iter().map(|s| s.power).collect();
     assert_eq!(powers, [1, 4]);
     assert_eq!(model.scheme.arith, Arith::AsWritten);
     let fast = model.with_scheme("fast").unwrap();
-    assert_eq!(
-        (fast.scheme.order, fast.others[0].name.as_str()),
-        (2, "fine")
-    );
+    assert_eq!((fast.scheme.order, fast.others[0].name.as_str()), (2, "fine"));
     assert_eq!(fast.with_scheme("fine").unwrap(), model);
 }
 
@@ -371,10 +332,7 @@ fn an_error_in_a_call_says_which_call() {
     }";
     let errors = parse_str(source).unwrap_err().render("s", source);
     assert!(errors.contains("--> s:2:45"), "{errors}");
-    assert!(
-        errors.contains("note: in this call of `inverse`\n --> s:3:31"),
-        "{errors}"
-    );
+    assert!(errors.contains("note: in this call of `inverse`\n --> s:3:31"), "{errors}");
 }
 
 #[test]
@@ -387,10 +345,7 @@ fn errors_in_blocks_do_not_hide_what_follows() {
         cfl { advective: g(f) + h + k; fast: 1 }
         ddt(f) = g(f) + missing;
     }";
-    assert_eq!(
-        super::codes(source),
-        ["P0002", "P0002", "P0006", "P0101", "P0209", "P0101"]
-    );
+    assert_eq!(super::codes(source), ["P0002", "P0002", "P0006", "P0101", "P0209", "P0101"]);
 }
 
 #[test]
@@ -401,11 +356,7 @@ fn sources_see_lets_written_out() {
         [written, named].map(|items| parsed(&around(&format!("{items} ddt(f) = q;"))));
     let value = |model: &Model| model.sources[0].value.as_ref().map(Term::without_spans);
     assert_eq!(value(&written), value(&named));
-    assert_eq!(
-        named.lets.len(),
-        1,
-        "what depends on the place is no part of the model"
-    );
+    assert_eq!(named.lets.len(), 1, "what depends on the place is no part of the model");
     assert_eq!(named.check(), Ok(()));
 }
 

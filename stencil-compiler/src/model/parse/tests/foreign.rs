@@ -43,33 +43,13 @@ fn what_is_written_elsewhere_has_a_way_out() {
         (equation("\\nabla f"), "\\", "`grad(f)`"),
         (equation("f²"), "²", "write `a^2`"),
         (around("ddt(f) = f; lap(f) = -a;"), "lap", "gives the rate"),
-        (
-            around("ddt(f) = f; f_t = a;"),
-            "f_t",
-            "write `ddt(f) = ..;`",
-        ),
-        (
-            around("ddt(f) = f; dfdt = a;"),
-            "dfdt",
-            "write `ddt(f) = ..;`",
-        ),
+        (around("ddt(f) = f; f_t = a;"), "f_t", "write `ddt(f) = ..;`"),
+        (around("ddt(f) = f; dfdt = a;"), "dfdt", "write `ddt(f) = ..;`"),
         (around("ddt(f) = f; k = 2*a;"), "k", "write `let k = ..;`"),
-        (
-            around("ddt(ddt(f)) = f; ddt(f) = f;"),
-            "ddt",
-            "declare the first one as a field",
-        ),
+        (around("ddt(ddt(f)) = f; ddt(f) = f;"), "ddt", "declare the first one as a field"),
         (around("ddt(a*f) = f; ddt(f) = f;"), "a*", "be a field"),
-        (
-            around("ddt(f) = f;\n# a comment; of mine\n"),
-            "#",
-            "begins with `//`",
-        ),
-        (
-            around("ddt(f) = f;\n# it's a comment\n"),
-            "#",
-            "begins with `//`",
-        ),
+        (around("ddt(f) = f;\n# a comment; of mine\n"), "#", "begins with `//`"),
+        (around("ddt(f) = f;\n# it's a comment\n"), "#", "begins with `//`"),
     ];
     for (source, place, way) in cases {
         let (_, at, help) = error(&source);

@@ -25,10 +25,7 @@ fn functions_with_loops_may_have_words_of_other_languages_as_names() {
     }
     let source = around("let b = f within 3 iterations of dot; ddt(f) = b;");
     let errors = parse_str(&source).unwrap_err().render("test", &source);
-    assert!(
-        errors.contains("`dot` is a word of the language"),
-        "{errors}"
-    );
+    assert!(errors.contains("`dot` is a word of the language"), "{errors}");
 }
 
 #[test]
@@ -72,10 +69,7 @@ fn solvers_need_not_give_what_follows_from_primitives() {
     assert_eq!(made.err(), None);
     let source = river("bed = below.bed;");
     let errors = parse_str(&source).unwrap_err().render("test", &source);
-    assert!(
-        errors.contains("gives `bed`, which is not primitive"),
-        "{errors}"
-    );
+    assert!(errors.contains("gives `bed`, which is not primitive"), "{errors}");
 }
 
 #[test]
@@ -96,11 +90,7 @@ fn a_run_needs_the_loops_of_averages_and_of_what_is_made_anew() {
     let weight = "primitive { q; } average { q by small(q); }".to_string();
     let anew = format!("{primitive} face {{ bed by max; q = small(top - bed); }}");
     let text = "the loop of `small` in 3 iterations";
-    let cases = [
-        (&weight, "roe", text),
-        (&weight, "hll", ""),
-        (&anew, "hll", text),
-    ];
+    let cases = [(&weight, "roe", text), (&weight, "hll", ""), (&anew, "hll", text)];
     for (items, solver, told) in cases {
         let found = parsed(&source(items, solver)).iterations_text();
         assert_eq!(found, told, "{items} {solver}");

@@ -45,9 +45,7 @@ fn told(items: &str) -> Vec<(String, String)> {
         text[from..to].to_string()
     };
     let errors = errors.iter();
-    errors
-        .map(|e| (underlined(e.span), e.message.clone()))
-        .collect()
+    errors.map(|e| (underlined(e.span), e.message.clone())).collect()
 }
 
 #[test]
@@ -88,23 +86,11 @@ fn vectors_of_both_kinds_are_told_apart() {
 #[test]
 fn stacks_components_and_axes_are_of_their_numbers() {
     for (items, underlined, message) in [
-        (
-            "let a = [1, 2];",
-            "[1, 2]",
-            "2 entries in a system of `vector<3>`",
-        ),
-        (
-            "let a = B.w;",
-            "w",
-            "no component `w` in a system of `vector<3>`",
-        ),
+        ("let a = [1, 2];", "[1, 2]", "2 entries in a system of `vector<3>`"),
+        ("let a = B.w;", "w", "no component `w` in a system of `vector<3>`"),
         ("let a = d[y](B);", "y", "no component or axis `y` in 1d"),
     ] {
         let found = told(&format!("{FIELD} {items}"));
-        assert_eq!(
-            found,
-            [(underlined.to_string(), message.to_string())],
-            "{items}"
-        );
+        assert_eq!(found, [(underlined.to_string(), message.to_string())], "{items}");
     }
 }

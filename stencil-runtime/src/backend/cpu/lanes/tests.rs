@@ -51,11 +51,7 @@ fn compare_bits<V: Lanes>() {
     let normal = |i: usize| 1.37e-30 * 9e3_f64.powi(i as i32);
     each(&normal, V::exponent, Arithmetic::exponent);
     each(&normal, V::significand, Arithmetic::significand);
-    each(
-        &|i| 7.0 * i as f64 - 100.0,
-        V::power_of_two,
-        Arithmetic::power_of_two,
-    );
+    each(&|i| 7.0 * i as f64 - 100.0, V::power_of_two, Arithmetic::power_of_two);
 }
 
 struct Compare<T>(Vec<T>);
@@ -78,24 +74,10 @@ impl<T: Registers> OnLanes for Compare<T> {
 }
 
 fn all<T: Registers>() {
-    let special = [
-        0.0,
-        -0.0,
-        f64::INFINITY,
-        f64::NEG_INFINITY,
-        f64::NAN,
-        1.0,
-        -1.0,
-        1e-42,
-        0.5,
-        -2.5,
-    ];
+    let special =
+        [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1.0, -1.0, 1e-42, 0.5, -2.5];
     let ordinary = (0..27).map(|i| (i as f64 - 11.3) * 1.7_f64.powi(i % 9));
-    let values = special
-        .into_iter()
-        .chain(ordinary)
-        .map(T::from_f64)
-        .collect::<Vec<_>>();
+    let values = special.into_iter().chain(ordinary).map(T::from_f64).collect::<Vec<_>>();
     for instructions in Instructions::available() {
         let checked = Checked::new(instructions).unwrap();
         instructions::run_on_lanes(checked, Compare(values.clone()));

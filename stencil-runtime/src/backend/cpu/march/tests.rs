@@ -26,9 +26,7 @@ fn storing(algorithm: &Algorithm, endings: &[&str], halo: Halo) -> Schedule {
     let names = algorithm.functions.iter().map(|f| &f.name);
     let stored = names.filter(|name| endings.iter().any(|end| name.ends_with(end)));
     let mut schedule = Schedule {
-        placements: stored
-            .map(|n| (n.clone(), Placement::Global(halo)))
-            .collect(),
+        placements: stored.map(|n| (n.clone(), Placement::Global(halo))).collect(),
         kernels: vec![Blocking::new("rows", &[])],
         ..Schedule::default()
     };
@@ -66,9 +64,7 @@ fn ghost_cells_that_are_exchanged_need_arrays() {
     let system = sound(2);
     let algorithm = system.algorithm();
     let schedule = storing(algorithm, &STORED, Halo::Exchange);
-    assert!(!has_rings(
-        &plan::plan(algorithm, &schedule, [false; 3]).unwrap()
-    ));
+    assert!(!has_rings(&plan::plan(algorithm, &schedule, [false; 3]).unwrap()));
 }
 
 #[test]

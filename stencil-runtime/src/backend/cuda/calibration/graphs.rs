@@ -65,12 +65,7 @@ pub(super) fn fill(
         call: "filling ghost cells",
         reason: "a small mesh has no shape".into(),
     };
-    let mesh = Mesh {
-        cells: [side; 3],
-        extent: [1.0; 3],
-        origin: [0.0; 3],
-        centered: true,
-    };
+    let mesh = Mesh { cells: [side; 3], extent: [1.0; 3], origin: [0.0; 3], centered: true };
     let patches = Patches::one(mesh.cells);
     let halo = [depth as usize; 3];
     let shape = Shape::new(mesh.cells, halo, size_of::<f32>());

@@ -29,10 +29,7 @@ const NUMBERS: [Number; 8] = [
 /// Returns the first lines of a file: a card, with its driver.
 fn head(card: &Card) -> String {
     let (major, minor) = card.driver;
-    format!(
-        "{MAGIC}\ncard {}\nuuid {}\ndriver {major}.{minor}\n",
-        card.name, card.uuid
-    )
+    format!("{MAGIC}\ncard {}\nuuid {}\ndriver {major}.{minor}\n", card.name, card.uuid)
 }
 
 fn print(head: &str, mut measured: Measured) -> String {
@@ -128,12 +125,7 @@ mod tests {
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(
             lines[..4],
-            [
-                MAGIC,
-                "card Some Card",
-                "uuid 00ff00ff00ff00ff00ff00ff00ff00ff",
-                "driver 13.0"
-            ]
+            [MAGIC, "card Some Card", "uuid 00ff00ff00ff00ff00ff00ff00ff00ff", "driver 13.0"]
         );
         assert_eq!((lines[5], lines.len()), ("clock_hz 1.98e9", 12));
     }
@@ -143,18 +135,9 @@ mod tests {
         let own = head(&card());
         let text = print(&own, measured());
         let others = [
-            Card {
-                driver: (12, 8),
-                ..card()
-            },
-            Card {
-                name: "Other".into(),
-                ..card()
-            },
-            Card {
-                uuid: "11".repeat(16),
-                ..card()
-            },
+            Card { driver: (12, 8), ..card() },
+            Card { name: "Other".into(), ..card() },
+            Card { uuid: "11".repeat(16), ..card() },
         ];
         for other in others {
             assert_eq!(parse(&head(&other), &text), None);
@@ -179,10 +162,7 @@ mod tests {
         assert_eq!(find(&cache, &card()), None);
         keep(&cache, &card(), &measured()).unwrap();
         assert_eq!(find(&cache, &card()), Some(measured()));
-        let other = Card {
-            uuid: "11".repeat(16),
-            ..card()
-        };
+        let other = Card { uuid: "11".repeat(16), ..card() };
         assert_eq!(find(&cache, &other), None);
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
         fs::remove_dir_all(folder).unwrap();

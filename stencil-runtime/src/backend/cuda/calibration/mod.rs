@@ -56,11 +56,7 @@ pub struct Doubt {
 
 impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Doubt {
-            what,
-            measured,
-            expected,
-        } = self;
+        let Doubt { what, measured, expected } = self;
         write!(
             f,
             "{what}, was measured as {measured:.3e}, which is too far from the {expected:.3e} that were expected and are \
@@ -90,11 +86,7 @@ impl Calibration {
             if (1.0 / most_off..=most_off).contains(&off) {
                 return measured;
             }
-            doubts.push(Doubt {
-                what,
-                measured,
-                expected,
-            });
+            doubts.push(Doubt { what, measured, expected });
             expected
         };
         let mut near = |what, measured, expected| believed(what, MOST_OFF, measured, expected);
@@ -108,18 +100,12 @@ impl Calibration {
             measured.double,
             sheet.lanes / sheet.double,
         );
-        let copy_bytes = near(
-            "the speed of a copy, bytes a second",
-            measured.copy_bytes,
-            sheet.copy_bytes,
-        );
+        let copy_bytes =
+            near("the speed of a copy, bytes a second", measured.copy_bytes, sheet.copy_bytes);
         let clock = near("the clock, Hz", measured.clock, sheet.clock);
         let held = near("the clock held, Hz", measured.held, clock);
-        let words = near(
-            "shared memory, words a multiprocessor and cycle",
-            measured.words,
-            sheet.words,
-        );
+        let words =
+            near("shared memory, words a multiprocessor and cycle", measured.words, sheet.words);
         let mut like_another =
             |what, measured, expected| believed(what, MOST_OFF_ANOTHER, measured, expected);
         let launch = like_another("the gap between kernels, s", measured.launch, sheet.launch);
@@ -133,17 +119,10 @@ impl Calibration {
             launch,
             fill,
             // No step holds a higher clock than multiply-adds alone.
-            power: Power {
-                most: (held / clock).min(sheet.power.most),
-                ..sheet.power
-            },
+            power: Power { most: (held / clock).min(sheet.power.most), ..sheet.power },
             ..*sheet
         };
-        Calibration {
-            measured,
-            rates,
-            doubts,
-        }
+        Calibration { measured, rates, doubts }
     }
 }
 
@@ -168,10 +147,7 @@ impl Card {
             // A cache that cannot be written costs time, no more.
             let _ = kept::keep(cache, self, &measured);
         }
-        Ok(Calibration::new(
-            measured,
-            &self.sheet(measured.copy_bytes)?,
-        ))
+        Ok(Calibration::new(measured, &self.sheet(measured.copy_bytes)?))
     }
 
     /// Returns the calibration if the card was measured before.
@@ -199,10 +175,7 @@ impl Card {
             double: self.double(),
             power: cost::power(&self.name),
             multiprocessor: self.multiprocessor,
-            card: cost::Card {
-                units: self.multiprocessors,
-                ..cost::Card::default()
-            },
+            card: cost::Card { units: self.multiprocessors, ..cost::Card::default() },
             // Numbers that are nearly the same on all cards.
             ..MODELS[0].rates
         })

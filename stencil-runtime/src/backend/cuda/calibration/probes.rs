@@ -66,11 +66,7 @@ pub(super) fn measure(
     // The launch is timed before the probes that heat the card up.
     let launch = graphs::launch(&probes.opened, &probes.wait)?;
     let of_bytes = |fills: &Fills| {
-        let free = Rates {
-            copy_bytes,
-            fill: 0.0,
-            ..*expected
-        };
+        let free = Rates { copy_bytes, fill: 0.0, ..*expected };
         fills.seconds(&free)
     };
     let fill = graphs::fill(&probes.opened, cache, of_bytes)?;
@@ -149,10 +145,7 @@ impl Probes {
             shared,
             wait: function(&module, "wait_cycles")?,
             resident,
-            cycles: opened
-                .stream
-                .alloc_zeros(blocks as usize)
-                .map_err(&failed)?,
+            cycles: opened.stream.alloc_zeros(blocks as usize).map_err(&failed)?,
             never: opened.stream.alloc_zeros(1).map_err(&failed)?,
             opened,
             _module: module,
@@ -185,10 +178,7 @@ impl Probes {
             Probe::Single | Probe::Shared => launch.arg(&narrow),
             Probe::Double => launch.arg(&wide),
         };
-        launch
-            .arg(&rounds)
-            .arg(&mut self.cycles)
-            .arg(&mut self.never);
+        launch.arg(&rounds).arg(&mut self.cycles).arg(&mut self.never);
         let seconds = timed(&self.opened, || {
             // SAFETY: the arguments are those of the kernel, which writes a number for each block.
             unsafe { launch.launch(config) }.map(drop).map_err(&failed)
@@ -196,11 +186,7 @@ impl Probes {
         let copied = stream.clone_dtoh(&self.cycles).map_err(&failed)?;
         stream.synchronize().map_err(&failed)?;
         let most = copied.into_iter().max().unwrap_or(0);
-        Ok(Run {
-            rounds,
-            seconds,
-            cycles: most as f64,
-        })
+        Ok(Run { rounds, seconds, cycles: most as f64 })
     }
 
     /// A run of about the usual time.

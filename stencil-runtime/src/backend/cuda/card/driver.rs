@@ -87,9 +87,7 @@ pub(crate) fn whole() -> Result<(), CudaError> {
             // SAFETY: the library is there; only the presence of a function is asked for.
             unsafe { sys::culib().get::<unsafe extern "C" fn()>(name.as_bytes()) }.is_err()
         });
-        lacks.map_or(Ok(()), |function| {
-            Err(CudaError::IncompleteDriver { function })
-        })
+        lacks.map_or(Ok(()), |function| Err(CudaError::IncompleteDriver { function }))
     };
     WHOLE.get_or_init(look).clone()
 }
@@ -116,17 +114,12 @@ pub(crate) fn words(error: DriverError) -> String {
             return number();
         }
         // SAFETY: a text that is there is static and ends in a zero byte.
-        unsafe { CStr::from_ptr(text) }
-            .to_string_lossy()
-            .into_owned()
+        unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
     };
     let (mut text, mut name) = (ptr::null(), ptr::null());
     // SAFETY: each writes one pointer.
     let known = unsafe {
-        [
-            sys::cuGetErrorString(error.0, &raw mut text),
-            sys::cuGetErrorName(error.0, &raw mut name),
-        ]
+        [sys::cuGetErrorString(error.0, &raw mut text), sys::cuGetErrorName(error.0, &raw mut name)]
     };
     format!("{} ({})", read(known[0], text), read(known[1], name))
 }

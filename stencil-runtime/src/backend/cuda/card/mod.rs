@@ -64,10 +64,7 @@ pub const BOXES: (u32, u32) = (9, 0);
 impl Card {
     /// Returns the facts about it that kernels are made for.
     pub fn device(&self) -> Device {
-        Device {
-            multiprocessor: self.multiprocessor,
-            units: Some(self.multiprocessors),
-        }
+        Device { multiprocessor: self.multiprocessor, units: Some(self.multiprocessors) }
     }
 
     /// Returns the architecture for which code is generated, as in `sm_90`.
@@ -81,9 +78,7 @@ impl Card {
     /// If there is no driver, or it fails; a machine with a driver and no card has an empty list.
     pub fn all() -> Result<Vec<Card>, CudaError> {
         let count = count()?;
-        (0..count)
-            .map(|ordinal| describe(&context(ordinal)?, ordinal))
-            .collect()
+        (0..count).map(|ordinal| describe(&context(ordinal)?, ordinal)).collect()
     }
 
     /// Measures the speed of copies within its memory: billions of bytes a second, read and
@@ -94,9 +89,7 @@ impl Card {
     pub fn copy_gb_s(&self) -> Result<f64, CudaError> {
         const BYTES: usize = 1 << 28;
         const COPIES: usize = 20;
-        let Opened {
-            context, stream, ..
-        } = Opened::new(self.ordinal)?;
+        let Opened { context, stream, .. } = Opened::new(self.ordinal)?;
         let failed = CudaError::driver("measuring a copy");
         let from = stream.alloc_zeros::<u8>(BYTES).map_err(&failed)?;
         let mut to = stream.alloc_zeros::<u8>(BYTES).map_err(&failed)?;
@@ -189,19 +182,10 @@ impl Opened {
         unsafe { context.disable_event_tracking() };
         let card = describe(&context, ordinal)?;
         if !card.is_supported() {
-            return Err(CudaError::Capability {
-                name: card.name,
-                capability: card.capability,
-            });
+            return Err(CudaError::Capability { name: card.name, capability: card.capability });
         }
-        let stream = context
-            .new_stream()
-            .map_err(CudaError::driver("making a stream"))?;
-        Ok(Opened {
-            card,
-            context,
-            stream,
-        })
+        let stream = context.new_stream().map_err(CudaError::driver("making a stream"))?;
+        Ok(Opened { card, context, stream })
     }
 
     /// Waits until all work that was started is done.

@@ -63,10 +63,7 @@ impl Load {
             let told: Vec<f64> = looks.iter().filter_map(value).collect();
             (!told.is_empty()).then(|| told.iter().sum::<f64>() / told.len() as f64)
         };
-        Load {
-            clock_mhz: mean(|look| look.clock_mhz),
-            power_w: mean(|look| look.power_w),
-        }
+        Load { clock_mhz: mean(|look| look.clock_mhz), power_w: mean(|look| look.power_w) }
     }
 }
 
@@ -105,9 +102,7 @@ impl Sensors {
         unsafe {
             let init = *library.get::<InitFn>(b"nvmlInit_v2").ok()?;
             let shutdown = *library.get::<InitFn>(b"nvmlShutdown").ok()?;
-            let find = *library
-                .get::<FindFn>(b"nvmlDeviceGetHandleByPciBusId_v2")
-                .ok()?;
+            let find = *library.get::<FindFn>(b"nvmlDeviceGetHandleByPciBusId_v2").ok()?;
             let clock = *library.get::<ClockFn>(b"nvmlDeviceGetClockInfo").ok()?;
             let power = *library.get::<PowerFn>(b"nvmlDeviceGetPowerUsage").ok()?;
             let fields = library.get::<FieldsFn>(b"nvmlDeviceGetFieldValues");
@@ -120,14 +115,7 @@ impl Sensors {
                 shutdown();
                 return None;
             }
-            Some(Sensors {
-                device,
-                clock,
-                power,
-                fields,
-                shutdown,
-                _library: library,
-            })
+            Some(Sensors { device, clock, power, fields, shutdown, _library: library })
         }
     }
 
@@ -145,10 +133,7 @@ impl Sensors {
 
     /// Reads the power at this moment in milliwatts.
     fn power_now(&self) -> Option<c_uint> {
-        let mut field = Field {
-            number: POWER_INSTANT,
-            ..Field::default()
-        };
+        let mut field = Field { number: POWER_INSTANT, ..Field::default() };
         // SAFETY: the device is one of the open library, which writes one field of the layout of its
         // header.
         let told = unsafe { (self.fields?)(self.device, 1, &raw mut field) };
@@ -217,11 +202,7 @@ mod tests {
 
     #[test]
     fn the_mean_is_of_what_was_told() {
-        let looks = [
-            (Some(1000.0), None),
-            (None, None),
-            (Some(2000.0), Some(3.0)),
-        ];
+        let looks = [(Some(1000.0), None), (None, None), (Some(2000.0), Some(3.0))];
         let looks = looks.map(|(clock_mhz, power_w)| Load { clock_mhz, power_w });
         let mean = Load::mean(&looks);
         assert_eq!((mean.clock_mhz, mean.power_w), (Some(1500.0), Some(3.0)));
@@ -244,13 +225,7 @@ mod tests {
         // The mean of 0, 1, .. is half of the last one.
         assert_eq!(load.clock_mhz, Some(f64::from(count - 1) / 2.0));
         // Short work is measured at least once.
-        let (_, load) = watched(
-            || Load {
-                power_w: Some(7.0),
-                ..Load::default()
-            },
-            || (),
-        );
+        let (_, load) = watched(|| Load { power_w: Some(7.0), ..Load::default() }, || ());
         assert_eq!(load.power_w, Some(7.0));
     }
 

@@ -43,10 +43,7 @@ impl Absence {
 impl Key<'_> {
     fn bytes(&self) -> Vec<u8> {
         let (major, minor) = self.compiler;
-        let head = format!(
-            "{}\n{}\nNVRTC {major}.{minor}\n",
-            self.name, self.architecture
-        );
+        let head = format!("{}\n{}\nNVRTC {major}.{minor}\n", self.name, self.architecture);
         [head.as_bytes(), self.source.as_bytes()].concat()
     }
 }
@@ -85,19 +82,13 @@ impl Cache {
 
     /// A cache in a folder, which need not exist yet.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
-        Cache {
-            folder: folder.into(),
-            sealed: None,
-        }
+        Cache { folder: folder.into(), sealed: None }
     }
 
     /// A folder with all kernels of a run, made by this version of NVRTC: nothing is compiled, nothing is written, and
     /// no compiler is needed.
     pub fn sealed(folder: impl Into<PathBuf>, compiler: (i32, i32)) -> Self {
-        Cache {
-            folder: folder.into(),
-            sealed: Some(compiler),
-        }
+        Cache { folder: folder.into(), sealed: Some(compiler) }
     }
 
     /// Returns the version of NVRTC that made all its entries, if it is [`sealed`](Self::sealed).
@@ -201,12 +192,7 @@ mod tests {
     use super::*;
 
     fn key(source: &str) -> Key<'_> {
-        Key {
-            source,
-            name: "heat.cu",
-            architecture: "sm_90",
-            compiler: (13, 0),
-        }
+        Key { source, name: "heat.cu", architecture: "sm_90", compiler: (13, 0) }
     }
 
     fn compiled() -> Compiled {
@@ -232,18 +218,9 @@ mod tests {
         assert_eq!(cache.find(key("a")), Ok(compiled()));
         assert_eq!(cache.find(key("b")), Err(Absence::Missing));
         for other in [
-            Key {
-                architecture: "sm_80",
-                ..key("a")
-            },
-            Key {
-                compiler: (12, 9),
-                ..key("a")
-            },
-            Key {
-                name: "wave.cu",
-                ..key("a")
-            },
+            Key { architecture: "sm_80", ..key("a") },
+            Key { compiler: (12, 9), ..key("a") },
+            Key { name: "wave.cu", ..key("a") },
         ] {
             assert_eq!(cache.find(other), Err(Absence::Missing));
         }

@@ -30,21 +30,13 @@ impl<'a> Compiler<'a> {
     /// The compiler for a driver that speaks CUDA `major`, or for any driver.
     pub(crate) fn new(major: Option<u32>, cache: Option<&'a Cache>) -> Result<Self, CudaError> {
         if let Some(version) = cache.and_then(Cache::sealed_by) {
-            return Ok(Compiler {
-                nvrtc: None,
-                version,
-                cache,
-            });
+            return Ok(Compiler { nvrtc: None, version, cache });
         }
         let nvrtc = match major {
             Some(major) => Nvrtc::shared_up_to(i32::try_from(major).unwrap_or(i32::MAX))?,
             None => Nvrtc::shared()?,
         };
-        Ok(Compiler {
-            nvrtc: Some(nvrtc),
-            version: nvrtc.version(),
-            cache,
-        })
+        Ok(Compiler { nvrtc: Some(nvrtc), version: nvrtc.version(), cache })
     }
 
     /// Returns the machine code of a text.
@@ -77,12 +69,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn key<'k>(&self, source: &'k str, name: &'k str, architecture: &'k str) -> Key<'k> {
-        Key {
-            source,
-            name,
-            architecture,
-            compiler: self.version,
-        }
+        Key { source, name, architecture, compiler: self.version }
     }
 
     /// Returns the name of a text's machine code in a cache.
@@ -112,9 +99,8 @@ pub(crate) fn compile(
         distinct.entry(&source.text).or_default().push(at);
     }
     let jobs: Vec<Vec<usize>> = distinct.into_values().collect();
-    let done = in_parallel(jobs.len(), |job| {
-        compiler.one(sources[jobs[job][0]], places, architecture)
-    });
+    let done =
+        in_parallel(jobs.len(), |job| compiler.one(sources[jobs[job][0]], places, architecture));
     let mut all: Vec<Option<Compiled>> = sources.iter().map(|_| None).collect();
     for (job, result) in jobs.iter().zip(done) {
         let compiled = result?;
@@ -160,9 +146,7 @@ pub fn check_needs(source: &Source, architecture: &str) -> Result<(), CudaError>
 
 /// Returns the results of a function for 0 to `count`, found on as many threads as there are cores.
 fn in_parallel<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
-    let threads = thread::available_parallelism()
-        .map_or(1, NonZero::get)
-        .min(count);
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(count);
     let next = AtomicUsize::new(0);
     let results = Mutex::new(BTreeMap::new());
     let work = || {
@@ -209,10 +193,7 @@ mod tests {
         for unable in ["sm_80", "sm_89", "compute_86"] {
             let error = check_needs(&source, unable).unwrap_err();
             let words = error.to_string();
-            assert!(
-                words.contains("`fluid`") && words.contains("use `loader=0`"),
-                "{words}"
-            );
+            assert!(words.contains("`fluid`") && words.contains("use `loader=0`"), "{words}");
         }
     }
 }

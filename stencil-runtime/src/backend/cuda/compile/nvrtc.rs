@@ -196,9 +196,8 @@ impl Nvrtc {
 
     /// Opens one library: an absolute path, or a bare name for the system loader.
     pub fn open_file(path: &Path) -> Result<Self, NvrtcError> {
-        let unusable = |reason: String| NvrtcError::NotFound {
-            tried: vec![(path.to_path_buf(), reason)],
-        };
+        let unusable =
+            |reason: String| NvrtcError::NotFound { tried: vec![(path.to_path_buf(), reason)] };
         // NVRTC opens its builtins by bare name. Once they are open under their own path, the
         // loader finds them by that name, and no LD_LIBRARY_PATH is needed.
         let mut libraries: Vec<Library> = Vec::new();
@@ -212,12 +211,7 @@ impl Nvrtc {
         let api = Api::load(&library, path)?;
         let version = api.version()?;
         libraries.push(library);
-        Ok(Self {
-            api,
-            path: path.to_path_buf(),
-            version,
-            _libraries: libraries,
-        })
+        Ok(Self { api, path: path.to_path_buf(), version, _libraries: libraries })
     }
 
     /// The library that was opened.
@@ -247,9 +241,7 @@ impl Nvrtc {
             .strip_prefix("sm_")
             .is_some_and(|digits| digits.starts_with(|c: char| c.is_ascii_digit()))
         {
-            return Err(NvrtcError::Architecture {
-                arch: arch.to_owned(),
-            });
+            return Err(NvrtcError::Architecture { arch: arch.to_owned() });
         }
         let options = options(self.version, arch, more)?;
         let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
@@ -269,11 +261,7 @@ impl Nvrtc {
         }
         let cubin = program.cubin()?;
         let kernels = parse_resources(&log);
-        Ok(Compiled {
-            cubin,
-            log,
-            kernels,
-        })
+        Ok(Compiled { cubin, log, kernels })
     }
 }
 
@@ -285,12 +273,7 @@ const CACHES: (i32, i32) = (13, 0);
 
 fn options(version: (i32, i32), arch: &str, more: &[&str]) -> Result<Vec<CString>, NvrtcError> {
     let arch = format!("--gpu-architecture={arch}");
-    let always = [
-        arch.as_str(),
-        "--fmad=false",
-        "--std=c++17",
-        "--ptxas-options=-v",
-    ];
+    let always = [arch.as_str(), "--fmad=false", "--std=c++17", "--ptxas-options=-v"];
     let uncached: &[&str] = match version >= CACHES {
         true => &["--no-cache"],
         false => &[],
@@ -360,11 +343,7 @@ impl Api {
     fn check(&self, call: &'static str, status: Status) -> Result<(), NvrtcError> {
         match status {
             0 => Ok(()),
-            status => Err(NvrtcError::Call {
-                call,
-                status,
-                reason: self.words(status),
-            }),
+            status => Err(NvrtcError::Call { call, status, reason: self.words(status) }),
         }
     }
 
@@ -375,9 +354,7 @@ impl Api {
             return "no words for it".to_owned();
         }
         // SAFETY: a text that is not null is static and ends in a zero byte.
-        unsafe { CStr::from_ptr(text) }
-            .to_string_lossy()
-            .into_owned()
+        unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
     }
 }
 
@@ -414,14 +391,7 @@ impl<'a> Program<'a> {
         let mut handle = ptr::null_mut();
         // SAFETY: both texts outlive the call, which copies them; no headers are passed.
         let status = unsafe {
-            (api.create)(
-                &mut handle,
-                source.as_ptr(),
-                name.as_ptr(),
-                0,
-                ptr::null(),
-                ptr::null(),
-            )
+            (api.create)(&mut handle, source.as_ptr(), name.as_ptr(), 0, ptr::null(), ptr::null())
         };
         api.check("nvrtcCreateProgram", status)?;
         Ok(Self { api, path, handle })
@@ -430,10 +400,7 @@ impl<'a> Program<'a> {
     fn log(&self) -> Result<String, NvrtcError> {
         let api = self.api;
         let bytes = self.bytes("nvrtcGetProgramLog", api.log_size, api.log)?;
-        let end = bytes
-            .iter()
-            .position(|&byte| byte == 0)
-            .unwrap_or(bytes.len());
+        let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
         Ok(log::without_times(&String::from_utf8_lossy(&bytes[..end])))
     }
 

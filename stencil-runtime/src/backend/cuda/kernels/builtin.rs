@@ -109,10 +109,8 @@ pub(crate) fn own<T: Number>(
     let sources = own_sources::<T>(patches, layout);
     let modules = sources.iter().map(|source| one(card, cache, source));
     let modules: Vec<Arc<CudaModule>> = modules.collect::<Result<_, _>>()?;
-    let missing = || CudaError::Kernel {
-        kernel: "own".into(),
-        reason: "it was not compiled".into(),
-    };
+    let missing =
+        || CudaError::Kernel { kernel: "own".into(), reason: "it was not compiled".into() };
     Ok(Own {
         arrays: modules.first().ok_or_else(missing)?.clone(),
         fields: modules.last().ok_or_else(missing)?.clone(),

@@ -19,11 +19,8 @@ const TEXT: &str = include_str!("clock.cu");
 
 const THREADS: u32 = 32;
 
-const CONFIG: LaunchConfig = LaunchConfig {
-    grid_dim: (1, 1, 1),
-    block_dim: (THREADS, 1, 1),
-    shared_mem_bytes: 0,
-};
+const CONFIG: LaunchConfig =
+    LaunchConfig { grid_dim: (1, 1, 1), block_dim: (THREADS, 1, 1), shared_mem_bytes: 0 };
 
 /// Indices of the numbers of several steps that adapt: see the text of the kernels.
 mod several {
@@ -160,9 +157,7 @@ impl Clock {
             begin: function(&module, "begin_step")?,
             begin_next: function(&module, "begin_next")?,
             accept_last: function(&module, "accept_last")?,
-            several: stream
-                .alloc_zeros(several::STEPS + 2 * at_once)
-                .map_err(&failed)?,
+            several: stream.alloc_zeros(several::STEPS + 2 * at_once).map_err(&failed)?,
             state: stream.alloc_zeros(rules.count()).map_err(&failed)?,
             times: stream.alloc_zeros(rules.times.len() + 1).map_err(&failed)?,
             order: stream.clone_htod(&order).map_err(&failed)?,
@@ -333,10 +328,7 @@ impl Clock {
         let mut state = vec![0.0; self.state.len()];
         let copy = stream.memcpy_dtoh(&self.state, &mut state);
         copy.and_then(|()| stream.synchronize()).map_err(&failed)?;
-        let length = Length {
-            dt: state[place::DT],
-            end: state[place::T],
-        };
+        let length = Length { dt: state[place::DT], end: state[place::T] };
         self.pass(length);
         Ok((state.split_off(self.rules.first_speed()), length))
     }
@@ -359,11 +351,8 @@ impl Clock {
         let (_, last) = self.read(stream)?;
         let [begun, accepted] = [several::BEGUN, several::ACCEPTED].map(|at| several[at] as usize);
         let steps = several[several::STEPS..].chunks_exact(2).take(begun);
-        let moment = |(number, step): (u64, &[f64])| Moment {
-            step: number,
-            t: step[0],
-            dt: step[1],
-        };
+        let moment =
+            |(number, step): (u64, &[f64])| Moment { step: number, t: step[0], dt: step[1] };
         let mut moments: Vec<Moment> = (first..).zip(steps).map(moment).collect();
         let end = moments.get(accepted).map_or(last.end, |next| next.t);
         moments.truncate(accepted);

@@ -114,10 +114,7 @@ fn text<T: Real>(
 ) -> Result<String, CudaError> {
     let name = |at: usize| format!("formula_{at}");
     let names: Vec<String> = (0..formulas.len()).map(name).collect();
-    let named = names
-        .iter()
-        .map(String::as_str)
-        .zip(formulas.iter().copied());
+    let named = names.iter().map(String::as_str).zip(formulas.iter().copied());
     let functions = emit::cuda_formulas(&named.collect::<Vec<_>>())?;
     Ok(format!(
         "{}#define PARAMS {params}\n\n{functions}{}{TEXT}",

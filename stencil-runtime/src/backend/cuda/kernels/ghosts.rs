@@ -61,13 +61,7 @@ unsafe impl DeviceRepr for FaceRule {}
 unsafe impl DeviceRepr for GhostBox {}
 
 /// The rule of a face without a condition.
-const PERIODIC: FaceRule = FaceRule {
-    kind: 0,
-    table: -1,
-    number: 0.0,
-    cells: 0,
-    weights: 0,
-};
+const PERIODIC: FaceRule = FaceRule { kind: 0, table: -1, number: 0.0, cells: 0, weights: 0 };
 
 /// Boxes around patches that one launch fills.
 #[derive(Debug)]
@@ -381,11 +375,8 @@ const ROWS: [u32; 2] = [16, 2];
 fn threads(size: [i32; 3]) -> (i32, i32) {
     let rows = (size[1] * size[2]).unsigned_abs();
     let width = size[0].unsigned_abs().next_power_of_two().ilog2();
-    let (shift, groups) = if width < 5 {
-        (width, rows.div_ceil(ROWS[0]))
-    } else {
-        (5, rows.div_ceil(ROWS[1]))
-    };
+    let (shift, groups) =
+        if width < 5 { (width, rows.div_ceil(ROWS[0])) } else { (5, rows.div_ceil(ROWS[1])) };
     (shift as i32, groups.div_ceil(THREADS >> shift) as i32)
 }
 
@@ -406,10 +397,7 @@ mod tests {
         let architectures = ["sm_80", "sm_90", "sm_100"];
         for (first, patches) in [Patches::One, Patches::Many].into_iter().enumerate() {
             let texts = Layout::ALL.into_iter().flat_map(|layout| {
-                let of = [
-                    own_text::<f32>(patches, layout),
-                    own_text::<f64>(patches, layout),
-                ];
+                let of = [own_text::<f32>(patches, layout), own_text::<f64>(patches, layout)];
                 of.map(|text| (text, layout))
             });
             let turns = architectures.iter().cycle().skip(first);
@@ -417,10 +405,7 @@ mod tests {
                 let compiled = nvrtc.compile(&text, "own.cu", architecture).unwrap();
                 let names: Vec<&str> = compiled.kernels.iter().map(|k| &*k.name).collect();
                 let reduce = ["reduce_values", "reduce_parts", "reduce_numbers"];
-                for kernel in ["fill_ghosts", "find_bad", "take_cells"]
-                    .iter()
-                    .chain(&reduce)
-                {
+                for kernel in ["fill_ghosts", "find_bad", "take_cells"].iter().chain(&reduce) {
                     assert!(names.contains(kernel), "{kernel}");
                 }
                 let moves = names.contains(&"move_values");

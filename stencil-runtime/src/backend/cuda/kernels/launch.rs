@@ -40,12 +40,7 @@ pub(crate) fn fitted(
     patches: &mesh::Patches,
     device: &Device,
 ) -> Plan {
-    let room = |units| FitTo {
-        dimension,
-        cells: patches.cells,
-        patches: patches.count(),
-        units,
-    };
+    let room = |units| FitTo { dimension, cells: patches.cells, patches: patches.count(), units };
     let plan = plan.clone();
     match device.units {
         Some(units) => plan.fitted(room(units)),
@@ -70,18 +65,13 @@ pub(crate) fn texts_changed<T: Number>(
     change: impl Fn(Kernel) -> Kernel,
 ) -> Result<Vec<Text>, CudaError> {
     let text = |(at, launch): (usize, &Launch)| {
-        let wrong = |reason: String| CudaError::Kernel {
-            kernel: launch.name.clone(),
-            reason,
-        };
+        let wrong = |reason: String| CudaError::Kernel { kernel: launch.name.clone(), reason };
         let on = (T::BYTES, &device.multiprocessor);
         let kernel = lower(algorithm, plan, at, on).map_err(|e| wrong(e.message))?;
         let kernel = change(kernel);
         if kernel.launch.kind != LaunchKind::Blocks {
             let strategy = &launch.blocking.strategy;
-            return Err(wrong(format!(
-                "`{strategy}` is a blocking of the processor"
-            )));
+            return Err(wrong(format!("`{strategy}` is a blocking of the processor")));
         }
         let source = emit::cuda_over(patches, &kernel, T::PRECISION)?;
         Ok(Text { kernel, source })
@@ -140,9 +130,8 @@ struct Loaded {
 /// Returns a function as text that calls one of others, which have these names, by its number.
 pub(crate) fn choice(name: &str, names: &[String]) -> String {
     let cases = names.iter().enumerate();
-    let cases: String = cases
-        .map(|(at, name)| format!("    case {at}: return {name}(a);\n"))
-        .collect();
+    let cases: String =
+        cases.map(|(at, name)| format!("    case {at}: return {name}(a);\n")).collect();
     format!(
         "static __device__ double {name}(int which, const double* a) {{\n  \
          switch (which) {{\n{cases}    default: return 0.0;\n  }}\n}}\n\n"
@@ -155,10 +144,8 @@ pub(crate) fn one(
     cache: Option<&Cache>,
     source: &Source,
 ) -> Result<Arc<CudaModule>, CudaError> {
-    let missing = CudaError::Kernel {
-        kernel: source.name.clone(),
-        reason: "it was not compiled".into(),
-    };
+    let missing =
+        CudaError::Kernel { kernel: source.name.clone(), reason: "it was not compiled".into() };
     let module = modules(card, cache, &[source], &Places::default())?.pop();
     Ok(module.ok_or(missing)?.module)
 }
@@ -181,10 +168,7 @@ fn modules(
     let load = |Compiled { cubin, kernels, .. }| {
         let module = card.context.load_module(Ptx::from_binary(cubin));
         let module = module.map_err(CudaError::driver("loading a kernel"))?;
-        Ok(Loaded {
-            module,
-            resources: kernels,
-        })
+        Ok(Loaded { module, resources: kernels })
     };
     code.into_iter().map(load).collect()
 }
@@ -233,10 +217,8 @@ type Blocks = (u32, u32, u32);
 
 /// Returns the blocks of a kernel; the blocks of many patches stand in a row.
 fn grid(kernel: &Kernel, shape: &MeshShape) -> Result<(Blocks, Option<Over>), CudaError> {
-    let wrong = |reason: &str| CudaError::Kernel {
-        kernel: kernel.name.clone(),
-        reason: reason.into(),
-    };
+    let wrong =
+        |reason: &str| CudaError::Kernel { kernel: kernel.name.clone(), reason: reason.into() };
     let blocks = kernel.blocks(shape.n.map(|n| n as usize));
     // Threads number their cells with 32 bits, those of the last block behind the last cell too.
     let threads = kernel.launch.threads[0] as usize;
@@ -252,11 +234,7 @@ fn grid(kernel: &Kernel, shape: &MeshShape) -> Result<(Blocks, Option<Over>), Cu
         return Ok(((x, y, z), None));
     }
     let of_a_patch = [x, y, z].map(u64::from).iter().product();
-    let over = Over {
-        first: [0; 3],
-        blocks: [x, y, z],
-        stride: shape.stride(),
-    };
+    let over = Over { first: [0; 3], blocks: [x, y, z], stride: shape.stride() };
     Ok(((shape.blocks(&kernel.name, of_a_patch)?, 1, 1), Some(over)))
 }
 
@@ -273,10 +251,7 @@ impl Ready {
         let Text { kernel, source } = text;
         let Loaded { module, resources } = loaded;
         let function = self::function(&module, &source.name)?;
-        let wrong = |reason: String| CudaError::Kernel {
-            kernel: kernel.name.clone(),
-            reason,
-        };
+        let wrong = |reason: String| CudaError::Kernel { kernel: kernel.name.clone(), reason };
         take_shared(&card.card, &function, text)?;
         let mut resources = resources.into_iter();
         let resources = resources.find(|r| r.name == source.name);
@@ -304,16 +279,8 @@ impl Ready {
                 block_dim: (tx, ty, tz),
                 shared_mem_bytes: source.shared_bytes as u32,
             },
-            buffers: kernel
-                .buffers
-                .iter()
-                .map(|b| buffer(&b.name))
-                .collect::<Result<_, _>>()?,
-            uniforms: kernel
-                .uniforms
-                .iter()
-                .map(uniform)
-                .collect::<Result<_, _>>()?,
+            buffers: kernel.buffers.iter().map(|b| buffer(&b.name)).collect::<Result<_, _>>()?,
+            uniforms: kernel.uniforms.iter().map(uniform).collect::<Result<_, _>>()?,
             sizes: [nx, ny, nz, shape.pitch, shape.plane],
             over,
             maps: Vec::new(),
@@ -395,12 +362,7 @@ impl Ready {
         for size in &self.sizes {
             launch.arg(size);
         }
-        if let Some(Over {
-            first,
-            blocks,
-            stride,
-        }) = &self.over
-        {
+        if let Some(Over { first, blocks, stride }) = &self.over {
             launch.arg(memory.listed());
             first.iter().for_each(|along| {
                 launch.arg(along);
@@ -464,12 +426,7 @@ mod tests {
     #[test]
     fn the_last_block_numbers_no_cell_twice() {
         let cells = [i32::MAX as usize, 1, 1];
-        let mesh = Mesh {
-            cells,
-            extent: [1.0; 3],
-            origin: [0.0; 3],
-            centered: false,
-        };
+        let mesh = Mesh { cells, extent: [1.0; 3], origin: [0.0; 3], centered: false };
         let patches = mesh::Patches::new(&mesh, [1; 3], 1).unwrap();
         let shape = Shape::new(cells, [0; 3], 8).unwrap();
         let cut = Cut::new(shape, patches, [0; 3], 8).unwrap();
@@ -480,11 +437,7 @@ mod tests {
                     launch blocks threads [{threads}, 1, 1] tile [{threads}, 1, 1] {runs} extend [0, 0, 0] blocks_per_unit 1
                     code {{ }} }}"
             ));
-            assert_eq!(
-                grid(&kernel.unwrap(), &shape).is_ok(),
-                fits,
-                "{threads} {runs}"
-            );
+            assert_eq!(grid(&kernel.unwrap(), &shape).is_ok(), fits, "{threads} {runs}");
         }
     }
 }

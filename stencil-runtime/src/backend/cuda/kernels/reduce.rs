@@ -173,10 +173,7 @@ impl Tree {
 /// Returns the rows of a mesh.
 fn rows_of(shape: &MeshShape) -> Runs {
     let [length, ny, nz] = shape.all;
-    Runs {
-        length,
-        count: ny * nz,
-    }
+    Runs { length, count: ny * nz }
 }
 
 #[cfg(test)]

@@ -98,10 +98,7 @@ pub(crate) fn ahead<T: Number>(
         let sources = watched_sources::<T>(watched, &on)?;
         groups.push((sources, Arc::new(Places::of(&watched.algorithm))));
     }
-    Ok(Ahead {
-        architecture: architecture.to_string(),
-        groups,
-    })
+    Ok(Ahead { architecture: architecture.to_string(), groups })
 }
 
 #[cfg(test)]

@@ -22,9 +22,7 @@ pub(in crate::backend::cuda) fn places(plan: &Plan, more: usize) -> Vec<Place> {
     let home = |slot: usize| slots.iter().position(|own| *own == slot);
     // Slots behind the plan's count arrays alone, without surfaces.
     let surfaces = (0..plan.memories()).filter_map(home);
-    let surfaces = surfaces
-        .filter(|buffer| of_buffers[*buffer].surface)
-        .count();
+    let surfaces = surfaces.filter(|buffer| of_buffers[*buffer].surface).count();
     let behind = |slot: usize| Place::alone(slot - surfaces);
     let place = |slot| home(slot).map_or_else(|| behind(slot), |buffer| of_buffers[buffer]);
     (0..plan.memories() + more).map(place).collect()

@@ -129,9 +129,7 @@ impl<T: Number> Machine<T> {
         // All fields have the same layout.
         let shape = fields.first().map_or(self.shape, |at| self.shape_of(*at));
         let none = u64::MAX;
-        stream
-            .memcpy_htod(&[none], &mut self.first_bad)
-            .map_err(&failed)?;
+        stream.memcpy_htod(&[none], &mut self.first_bad).map_err(&failed)?;
         let config = self.shape.through(fields.len());
         let mut launch = stream.launch_builder(&self.find_bad);
         let most = self.fields.most().to_f64();

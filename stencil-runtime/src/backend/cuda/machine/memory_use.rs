@@ -60,10 +60,8 @@ pub(super) fn fits<T: Number>(
     // An array that crosses the bus is packed first if its values lie apart, and surfaces begin as copies of zeros.
     let packed = usize::from(plan.layout != Layout::Soa);
     card.synchronize()?;
-    let (free, total) = card
-        .context
-        .mem_get_info()
-        .map_err(CudaError::driver("asking for free memory"))?;
+    let (free, total) =
+        card.context.mem_get_info().map_err(CudaError::driver("asking for free memory"))?;
     let count = plan.memories() + kept;
     let needed = |shape: &Shape| (count * patches + packed) * stride::<T>(shape) + RESERVE;
     if needed(shape) <= free {
@@ -107,11 +105,7 @@ fn counted(shape: &Shape, of: usize) -> Result<(), CudaError> {
     if values <= i32::MAX as usize {
         return Ok(());
     }
-    Err(CudaError::TooLarge {
-        cells: shape.cells,
-        values,
-        of,
-    })
+    Err(CudaError::TooLarge { cells: shape.cells, values, of })
 }
 
 /// Returns the largest grid of the same shape, in as many patches, that fits.

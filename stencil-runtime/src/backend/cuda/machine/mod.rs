@@ -142,17 +142,8 @@ impl<T: Number> Machine<T> {
         let halos = [programs.halo, of_host];
         let arrays = Arrays::<T>::new((&card, kept_in), plan, domain, halos)?;
         let launches = arrays.load((&card, kept_in), &programs)?;
-        let Arrays {
-            fields,
-            cut,
-            memory,
-            shape,
-            kept,
-            own,
-        } = arrays;
-        let Domain {
-            mesh, boundaries, ..
-        } = &fields.domain;
+        let Arrays { fields, cut, memory, shape, kept, own } = arrays;
+        let Domain { mesh, boundaries, .. } = &fields.domain;
         let periodic = boundaries.periodic;
         let formulas = Formulas::new::<T>(
             &card,
@@ -207,11 +198,8 @@ impl<T: Number> Machine<T> {
         machine.substeps = machine.tasks(plan, 0)?;
         if let Some(fused) = programs.fused() {
             let first = plan.launches.len();
-            machine.fused = Some(Fused {
-                steps: fused.time_steps,
-                first,
-                tasks: machine.tasks(fused, first)?,
-            });
+            machine.fused =
+                Some(Fused { steps: fused.time_steps, first, tasks: machine.tasks(fused, first)? });
         }
         Ok(machine)
     }
@@ -253,12 +241,7 @@ impl<T: Number> Machine<T> {
             Some(fused) => (&fused.tasks, fused.steps),
             None => (&self.substeps, 1),
         };
-        tasks
-            .iter()
-            .flatten()
-            .filter(is_launch)
-            .count()
-            .div_ceil(steps)
+        tasks.iter().flatten().filter(is_launch).count().div_ceil(steps)
     }
 
     /// Returns the place of a buffer; without one, that of an array alone.
@@ -374,9 +357,7 @@ impl<T: Number> Device<T> for Machine<T> {
         uniforms: &[f64],
         t: f64,
     ) -> Result<Vec<f64>, Error> {
-        self.with_reducer(reducer, |machine, own| {
-            machine.reduce_with(own, uniforms, t)
-        })
+        self.with_reducer(reducer, |machine, own| machine.reduce_with(own, uniforms, t))
     }
 
     fn bound(&mut self, most: f64) {
@@ -416,10 +397,7 @@ impl<T: Number> Device<T> for Machine<T> {
         uniforms: &[f64],
         asked: Asked,
     ) -> Result<Option<(Vec<f64>, Length)>, Error> {
-        self.with_reducer(speeds, |machine, own| {
-            machine.begin_with(own, uniforms, asked)
-        })
-        .map(Some)
+        self.with_reducer(speeds, |machine, own| machine.begin_with(own, uniforms, asked)).map(Some)
     }
 
     fn step(

@@ -139,10 +139,8 @@ impl ObservedUpdates {
         let place = |buffer: &mut Buffer| match plan.buffer(&buffer.name).map(|b| b.role) {
             Some(BufferRole::Given) | None => {}
             Some(_) => {
-                buffer.beside = (on.like.of > 1).then_some(Place {
-                    of: on.like.of,
-                    ..Place::alone(0)
-                });
+                buffer.beside =
+                    (on.like.of > 1).then_some(Place { of: on.like.of, ..Place::alone(0) });
                 buffer.surface = on.like.surface;
             }
         };
@@ -152,11 +150,7 @@ impl ObservedUpdates {
         };
         Ok(ObservedUpdates {
             texts: texts_changed::<T>(&algorithm, &plan, (over(&on.patches), &on.device), placed)?,
-            problem: Problem {
-                algorithm,
-                schedule,
-                plan,
-            },
+            problem: Problem { algorithm, schedule, plan },
         })
     }
 
@@ -239,18 +233,10 @@ mod tests {
         }
         scheme s for Flow { space: central<order = 6>; time: euler; }";
         let system = SystemDef::from_text("flow.pde", text).unwrap();
-        let mesh = Mesh {
-            cells,
-            extent: [1.0; 3],
-            origin: [0.0; 3],
-            centered: false,
-        };
+        let mesh = Mesh { cells, extent: [1.0; 3], origin: [0.0; 3], centered: false };
         let patches = Patches::new(&mesh, [1; 3], 1).unwrap();
         let device = Device {
-            multiprocessor: Multiprocessor {
-                shared_bytes,
-                ..Multiprocessor::NEWEST
-            },
+            multiprocessor: Multiprocessor { shared_bytes, ..Multiprocessor::NEWEST },
             units: Some(132),
         };
         let target = Target::new(4).over(cells, 1).around(around).on(device);

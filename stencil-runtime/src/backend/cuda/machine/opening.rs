@@ -31,12 +31,7 @@ enum State {
 impl Opening {
     /// Takes the number of a card; nothing is opened yet.
     pub(crate) fn new(ordinal: usize) -> Self {
-        Opening {
-            ordinal,
-            usual: None,
-            state: State::Closed,
-            compiler: None,
-        }
+        Opening { ordinal, usual: None, state: State::Closed, compiler: None }
     }
 
     /// Stands for the usual card of an architecture, which stays closed.

@@ -67,9 +67,9 @@ impl<T: Number> Machine<T> {
         let slots = self.slots.clone();
         let mut times = Vec::new();
         let mut done = match speeds {
-            Some((of, asked)) => self.with_reducer(of, |machine, of| {
-                machine.time_step_time((of, asked), &mut times)
-            }),
+            Some((of, asked)) => {
+                self.with_reducer(of, |machine, of| machine.time_step_time((of, asked), &mut times))
+            }
             None => Ok(()),
         };
         if done.is_ok() {
@@ -94,10 +94,7 @@ impl<T: Number> Machine<T> {
         // The time of the card has gone on; the next step sets it anew.
         self.clock.read(&stream)?;
         let target = Target::new(T::BYTES).on(self.card.card.device());
-        times.push(PartTime {
-            part: of.part(&target)?,
-            seconds,
-        });
+        times.push(PartTime { part: of.part(&target)?, seconds });
         Ok(())
     }
 
@@ -129,18 +126,14 @@ impl<T: Number> Machine<T> {
             self.put_back()?;
             let when = |time: usize| When { t: 0.0, time };
             for (time, before) in substeps[..substep].iter().enumerate() {
-                before
-                    .iter()
-                    .try_for_each(|task| self.start(task, when(time)))?;
+                before.iter().try_for_each(|task| self.start(task, when(time)))?;
             }
             for task in tasks {
                 let part = match task {
                     Task::Swap(_) | Task::Fill(None) => continue,
                     Task::OnHost(_) => return Err(nothing()),
                     Task::Sample => StepPart::Sources,
-                    Task::Fill(Some(boxes)) => StepPart::Fill {
-                        values: boxes.cells(),
-                    },
+                    Task::Fill(Some(boxes)) => StepPart::Fill { values: boxes.cells() },
                     Task::Launch(at) => StepPart::Kernel(at - first),
                 };
                 let seconds = self.seconds(|machine| machine.start(task, when(substep)))?;
@@ -181,11 +174,7 @@ impl Reducer {
         let bug = |what: String| Error::Bug(format!("the speeds of a step: {what}"));
         let mut costs = Vec::new();
         for round in &self.rounds {
-            let Problem {
-                algorithm,
-                schedule,
-                plan,
-            } = &round.problem;
+            let Problem { algorithm, schedule, plan } = &round.problem;
             let compiled = compile::lower(algorithm, schedule, plan.clone(), target);
             let compiled = compiled.map_err(|error| bug(error.to_string()))?;
             costs.extend(cost::kernels(&compiled).map_err(bug)?);

@@ -70,12 +70,7 @@ impl<'a> Programs<'a> {
         if !unsteady.sources.is_empty() {
             halos.extend([domain.halo, reach]);
         }
-        Ok(Programs {
-            reach,
-            all,
-            halo: deepest(halos),
-            on,
-        })
+        Ok(Programs { reach, all, halo: deepest(halos), on })
     }
 
     /// The plan of single steps.
@@ -126,14 +121,7 @@ impl<T: Number> Arrays<T> {
         if plan.layout == Layout::Aos {
             memory.move_by::<T>(card, own.of_fields("move_values")?)?;
         }
-        Ok(Arrays {
-            fields,
-            cut,
-            memory,
-            shape,
-            kept,
-            own,
-        })
+        Ok(Arrays { fields, cut, memory, shape, kept, own })
     }
 
     /// Loads the kernels of all plans, ready to be launched on the arrays.

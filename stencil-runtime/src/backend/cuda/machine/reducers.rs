@@ -56,12 +56,8 @@ impl<T: Number> Machine<T> {
     ) -> Result<Reducer, Error> {
         let room = self.fields.buffers.of_role(BufferRole::NewField);
         let parts = self.on.rounds(updates);
-        let parts = parts.map(|updates| {
-            Ok((
-                updates,
-                ObservedUpdates::new::<T>(algorithm, updates, &self.on)?,
-            ))
-        });
+        let parts = parts
+            .map(|updates| Ok((updates, ObservedUpdates::new::<T>(algorithm, updates, &self.on)?)));
         let parts: Vec<_> = parts.collect::<Result<_, Error>>()?;
         let ghosts = self.fields.ghosts(|field| {
             let reads = parts.iter().map(|(_, part)| part.depth(field));
@@ -82,9 +78,7 @@ impl<T: Number> Machine<T> {
         room: &[usize],
     ) -> Result<Round, Error> {
         let ObservedUpdates { problem, texts } = part;
-        let Problem {
-            algorithm, plan, ..
-        } = &problem;
+        let Problem { algorithm, plan, .. } = &problem;
         let outputs: Vec<&str> = algorithm.substeps[0]
             .updates
             .iter()
@@ -152,9 +146,7 @@ impl<T: Number> Machine<T> {
         reducer.set_uniforms::<T>(&stream, uniforms)?;
         let mut numbers = Vec::new();
         for round in &reducer.rounds {
-            let Round {
-                launch, buffers, ..
-            } = round;
+            let Round { launch, buffers, .. } = round;
             let slots: Vec<usize> = buffers.iter().map(|at| self.slots[*at]).collect();
             launch.launch(&stream, &self.memory, &slots)?;
             for (buffer, reduction) in &round.quantities {

@@ -24,10 +24,7 @@ impl<T: Number> Machine<T> {
         let stream = self.card.stream.clone();
         self.set_speeds(speeds, uniforms)?;
         self.clock.tell_asked(&stream, asked)?;
-        let part = CapturedPart::Speeds {
-            of: speeds,
-            t: asked.t,
-        };
+        let part = CapturedPart::Speeds { of: speeds, t: asked.t };
         match self.needs_host() {
             true => self.enqueue_part(part)?,
             false => self.replay(part)?,
@@ -65,12 +62,7 @@ impl<T: Number> Machine<T> {
         self.check_steps()?;
         self.keep()?;
         let stream = self.card.stream.clone();
-        let Several {
-            asked,
-            limit,
-            first,
-            count,
-        } = *request;
+        let Several { asked, limit, first, count } = *request;
         self.set_speeds(speeds, uniforms)?;
         self.clock.tell_several(&stream, asked, limit)?;
         let count = count.min(self.look_every());
@@ -149,13 +141,7 @@ impl<T: Number> Machine<T> {
                         true => After::Step,
                         false => After::Lost,
                     };
-                    return Err(Failure::NotFinite {
-                        bad,
-                        moment,
-                        substep,
-                        fields,
-                        unseen: 0,
-                    });
+                    return Err(Failure::NotFinite { bad, moment, substep, fields, unseen: 0 });
                 }
             }
             self.holds = false;

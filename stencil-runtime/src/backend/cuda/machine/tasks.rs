@@ -121,9 +121,7 @@ impl<T: Number> Machine<T> {
             None => (self.shape, false),
         };
         debug_assert!(jobs.iter().all(|(array, ..)| of(array) == of(&jobs[0].0)));
-        let boxes = self
-            .ghosts
-            .boxes(&self.card.stream, (first, surfaces), jobs)?;
+        let boxes = self.ghosts.boxes(&self.card.stream, (first, surfaces), jobs)?;
         Ok(Task::Fill(boxes))
     }
 
@@ -160,8 +158,7 @@ impl<T: Number> Machine<T> {
     }
 
     fn capture(&mut self, part: CapturedPart<'_>) -> Result<Graph, Error> {
-        self.captured(|machine| machine.enqueue_part(part))
-            .map(Graph)
+        self.captured(|machine| machine.enqueue_part(part)).map(Graph)
     }
 
     /// Captures the work that is started, to be replayed.

@@ -326,8 +326,7 @@ impl Memory {
             return self.copy_rows(stream, from, to).map_err(failed);
         }
         let mut each = 0..self.patches;
-        each.try_for_each(|patch| self.copy_of(stream, patch, [from, to]))
-            .map_err(failed)
+        each.try_for_each(|patch| self.copy_of(stream, patch, [from, to])).map_err(failed)
     }
 
     fn copy_of(

@@ -17,11 +17,7 @@ pub(crate) const TEXT: &str = include_str!("patches.cu");
 
 /// The kind of text for a mesh.
 pub(crate) fn over(patches: &Patches) -> emit::Patches {
-    if patches.is_one() {
-        emit::Patches::One
-    } else {
-        emit::Patches::Many
-    }
+    if patches.is_one() { emit::Patches::One } else { emit::Patches::Many }
 }
 
 /// Blocks that keep all multiprocessors busy.

@@ -118,9 +118,5 @@ impl Mover {
 
 /// Returns the room, as an array.
 fn side_by_side(room: &CudaSlice<u8>, stream: &Arc<CudaStream>) -> Values {
-    Values {
-        first: start(room, stream),
-        apart: 1,
-        step: 0,
-    }
+    Values { first: start(room, stream), apart: 1, step: 0 }
 }

@@ -61,11 +61,8 @@ impl Surface {
             NumChannels: (value_bytes / 4) as u32,
             Flags: sys::CUDA_ARRAY3D_SURFACE_LDST,
         };
-        let mut surface = Surface {
-            array: std::ptr::null_mut(),
-            object: 0,
-            stream: stream.clone(),
-        };
+        let mut surface =
+            Surface { array: std::ptr::null_mut(), object: 0, stream: stream.clone() };
         // SAFETY: reads one description and writes one handle.
         unsafe { sys::cuArray3DCreate_v2(&raw mut surface.array, &raw const description) }
             .result()?;
@@ -123,11 +120,7 @@ impl Surfaces {
         (shape, patches): (&Shape, Patches),
         count: usize,
     ) -> Result<Self, CudaError> {
-        let mut surfaces = Surfaces {
-            all: Vec::new(),
-            rows: Rows::new::<T>(shape),
-            patches,
-        };
+        let mut surfaces = Surfaces { all: Vec::new(), rows: Rows::new::<T>(shape), patches };
         if count == 0 {
             return Ok(surfaces);
         }
@@ -234,10 +227,7 @@ impl Surfaces {
                 host: values.cast::<u8>().wrapping_add(start).cast(),
                 ..none
             },
-            End::Card(address) => Found {
-                address: address + start as u64,
-                ..none
-            },
+            End::Card(address) => Found { address: address + start as u64, ..none },
             End::Surface(surface, patch) => {
                 let [x, y, z] = self.corner(patch);
                 Found {
@@ -276,17 +266,9 @@ mod tests {
 
     #[test]
     fn patches_fill_a_surface_once() {
-        let patches = Patches {
-            counts: [3, 2, 2],
-            cells: [9, 7, 5],
-            devices: 1,
-        };
+        let patches = Patches { counts: [3, 2, 2], cells: [9, 7, 5], devices: 1 };
         let shape = Shape::new(patches.cells, [3, 2, 1], 8).unwrap();
-        let surfaces = Surfaces {
-            all: Vec::new(),
-            rows: Rows::new::<f64>(&shape),
-            patches,
-        };
+        let surfaces = Surfaces { all: Vec::new(), rows: Rows::new::<f64>(&shape), patches };
         let counts = surfaces.rows.counts();
         assert_eq!(counts, [16, 11, 7]);
         assert_eq!(surfaces.extents(), [48, 22, 14]);

@@ -97,10 +97,7 @@ impl Maps {
         let firsts = 0..memory.arrays().saturating_sub(behind);
         let of = (count, series.between);
         let maps = firsts.map(|first| memory.map(stream, first, of, extent));
-        Ok(Maps {
-            maps: maps.collect::<Result<_, _>>()?,
-            series,
-        })
+        Ok(Maps { maps: maps.collect::<Result<_, _>>()?, series })
     }
 
     /// Returns the map for the arrays in which the buffers are now.
@@ -174,12 +171,7 @@ impl Rows {
 
     /// Describes arrays; the first one begins at an address.
     pub(crate) fn map(&self, address: u64, of: Arrays) -> Result<TensorMap, CudaError> {
-        let Axes {
-            rank,
-            counts,
-            strides,
-            boxed,
-        } = self.axes(of);
+        let Axes { rank, counts, strides, boxed } = self.axes(of);
         let values = match self.value_bytes {
             4 => sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
             _ => sys::CUtensorMapDataType::CU_TENSOR_MAP_DATA_TYPE_FLOAT64,
@@ -246,12 +238,8 @@ mod tests {
         let value = |[x, y, z]: [isize; 3]| T::from_f64((x + 100 * y + 10_000 * z) as f64);
         let mut array = Array::<T>::new(&shape).unwrap();
         array.set(&shape, halo, value);
-        let corners = |axis: usize| {
-            [
-                -(halo[axis] as isize),
-                (cells[axis] + halo[axis]) as isize - 1,
-            ]
-        };
+        let corners =
+            |axis: usize| [-(halo[axis] as isize), (cells[axis] + halo[axis]) as isize - 1];
         for at_z in corners(2) {
             for at_y in corners(1) {
                 for at_x in corners(0) {
@@ -259,11 +247,7 @@ mod tests {
                     let [i, j, k] = [0, 1, 2].map(|a| (at[a] + first[a] as isize) as usize);
                     assert!(i < x && j < y && k < z);
                     let place = rows.start / T::BYTES + (k * y + j) * x + i;
-                    assert_eq!(
-                        array.values()[place],
-                        value(at),
-                        "{cells:?} {halo:?} {at:?}"
-                    );
+                    assert_eq!(array.values()[place], value(at), "{cells:?} {halo:?} {at:?}");
                 }
             }
         }
@@ -296,10 +280,7 @@ mod tests {
             let fits = |bytes: &u64| bytes.is_multiple_of(16) && *bytes < 1 << 40;
             assert!(axes.strides.iter().all(fits), "{:?}", axes.strides);
             assert_eq!(axes.counts[3..], [buffers.len() as u64, patches as u64]);
-            assert_eq!(
-                axes.boxed,
-                [extent[0], extent[1], extent[2], buffers.len() as u32, 1]
-            );
+            assert_eq!(axes.boxed, [extent[0], extent[1], extent[2], buffers.len() as u32, 1]);
             let last = shape.cells.map(|n| n as isize - 1);
             for (at, patch) in (0..buffers.len()).flat_map(|at| (0..patches).map(move |p| (at, p)))
             {
@@ -313,11 +294,7 @@ mod tests {
                         + strides.sum::<u64>() as usize;
                     let place = places[slots[buffers[at]]];
                     let value = place.value(shape.index(cell), stride / T::BYTES);
-                    assert_eq!(
-                        by_map,
-                        patch * step + value * T::BYTES,
-                        "{at} {patch} {cell:?}"
-                    );
+                    assert_eq!(by_map, patch * step + value * T::BYTES, "{at} {patch} {cell:?}");
                 }
             }
             most = most.max(buffers.len());

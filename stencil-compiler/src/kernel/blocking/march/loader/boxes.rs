@@ -81,10 +81,7 @@ impl<'a> Boxes<'a> {
                 body: fill,
             });
         }
-        body.push(Stmt::If {
-            conditions: vec![self.elected()],
-            body: inner,
-        });
+        body.push(Stmt::If { conditions: vec![self.elected()], body: inner });
     }
 
     /// Waits until the slots of an iteration to come are free, then fills them: their planes were
@@ -94,10 +91,7 @@ impl<'a> Boxes<'a> {
         let phases = i64::from(self.rings.phases());
         let ahead = Index::Const(i64::from(self.rings.ahead));
         let next = draft.define(body, "next", Index::Var(iteration) + ahead);
-        let conditions = vec![
-            self.elected(),
-            Condition::below(next, Index::Var(self.turns)),
-        ];
+        let conditions = vec![self.elected(), Condition::below(next, Index::Var(self.turns))];
         // Iteration i + ahead has the phase that iteration i - 1 had before it.
         let next = Index::Var(next);
         let mut fill = Vec::new();
@@ -108,17 +102,11 @@ impl<'a> Boxes<'a> {
             parity: (next.clone() / phases + Index::Const(1)) % 2,
         };
         waiting.push(match self.ends {
-            Some(ends) => Stmt::If {
-                conditions: vec![ends.inside()],
-                body: vec![free],
-            },
+            Some(ends) => Stmt::If { conditions: vec![ends.inside()], body: vec![free] },
             None => free,
         });
         self.fill_slots(draft, &mut fill, next);
-        body.push(Stmt::If {
-            conditions,
-            body: fill,
-        });
+        body.push(Stmt::If { conditions, body: fill });
     }
 
     /// Waits until the slots of an iteration are filled.
@@ -148,10 +136,7 @@ impl<'a> Boxes<'a> {
                 arrives: false,
             }];
             self.copies(draft, &mut inner, boxes, (plane, &iteration, &slot));
-            body.push(Stmt::If {
-                conditions: self.exists(boxes, plane, bounds),
-                body: inner,
-            });
+            body.push(Stmt::If { conditions: self.exists(boxes, plane, bounds), body: inner });
         }
         body.push(Stmt::Expect {
             barrier: FULL,
@@ -199,16 +184,11 @@ impl<'a> Boxes<'a> {
         let reach = Index::Const(i64::from(boxes.group.shape.reach));
         let first = Index::Var(self.frame.start) - reach.clone();
         let end = Index::Var(self.frame.end) + reach;
-        let conditions = [
-            Condition::at_least(plane, first),
-            Condition::below(plane, end),
-        ];
+        let conditions = [Condition::at_least(plane, first), Condition::below(plane, end)];
         let asked = conditions.into_iter().zip(bounds);
         let asked = asked.filter(|(_, asked)| *asked);
         let inside = boxes.ends.map(Ends::inside).into_iter();
-        inside
-            .chain(asked.map(|(condition, _)| condition))
-            .collect()
+        inside.chain(asked.map(|(condition, _)| condition)).collect()
     }
 
     fn copies(

@@ -56,14 +56,7 @@ impl<'a> Copies<'a> {
                 shares.push(share(draft, body, with, of, (round * threads, is_last)));
             }
         }
-        Copies {
-            rings,
-            frame,
-            axis,
-            shares,
-            full: ends.map_or(FULL, |_| COPIED),
-            ends,
-        }
+        Copies { rings, frame, axis, shares, full: ends.map_or(FULL, |_| COPIED), ends }
     }
 
     /// Fills the slots of the first iterations.
@@ -78,10 +71,7 @@ impl<'a> Copies<'a> {
     /// Statements of the blocks that copy.
     fn push(&self, body: &mut Vec<Stmt>, own: Vec<Stmt>) {
         match self.ends {
-            Some(ends) => body.push(Stmt::If {
-                conditions: vec![ends.beside()],
-                body: own,
-            }),
+            Some(ends) => body.push(Stmt::If { conditions: vec![ends.beside()], body: own }),
             None => body.extend(own),
         }
     }
@@ -115,10 +105,7 @@ impl<'a> Copies<'a> {
                 conditions: share.conditions.clone(),
                 body: self.copies(draft, share, slot, from),
             });
-            body.push(Stmt::If {
-                conditions: exists,
-                body: copies.collect(),
-            });
+            body.push(Stmt::If { conditions: exists, body: copies.collect() });
         }
         body.push(Stmt::ArriveCopies {
             barrier: self.full,
@@ -142,12 +129,7 @@ impl<'a> Copies<'a> {
                 from[1] = Index::Var(share.y);
             }
             from[self.axis] = Index::Var(plane);
-            out.push(Stmt::Copy {
-                array: RING,
-                to: to + Index::Var(share.to),
-                buffer,
-                from,
-            });
+            out.push(Stmt::Copy { array: RING, to: to + Index::Var(share.to), buffer, from });
         }
         out
     }
@@ -162,11 +144,7 @@ impl<'a> Copies<'a> {
         // Iteration i + ahead has the phase that iteration i - 1 had before it.
         let next = Index::Var(next);
         let parity = (next.clone() / phases + Index::Const(1)) % 2;
-        fill.push(Stmt::Wait {
-            barrier: DONE,
-            slot: next.clone() % phases,
-            parity,
-        });
+        fill.push(Stmt::Wait { barrier: DONE, slot: next.clone() % phases, parity });
         self.fill_slots(draft, &mut fill, next);
         self.push(body, fill);
     }
@@ -206,22 +184,12 @@ fn share(
     }
     let wrapped = draft.context.launch.wrapped;
     let mut wrap = |var: IntVar, axis: usize| match wrapped[axis] {
-        true => draft.define(
-            body,
-            "copy_from",
-            Index::Wrap(Box::new(Index::Var(var)), axis),
-        ),
+        true => draft.define(body, "copy_from", Index::Wrap(Box::new(Index::Var(var)), axis)),
         false => var,
     };
     let x = wrap(x, 0);
     if axis == 2 {
         y = wrap(y, 1);
     }
-    Share {
-        group: at,
-        to,
-        x,
-        y,
-        conditions,
-    }
+    Share { group: at, to, x, y, conditions }
 }

@@ -52,12 +52,7 @@ impl<'a> Loader<'a> {
             let within = (frame, pipeline.axis);
             Copies::new(draft, body, march, rings, within, ends)
         });
-        Loader {
-            boxes,
-            copies,
-            point,
-            turns,
-        }
+        Loader { boxes, copies, point, turns }
     }
 
     /// Requests the planes of the first iterations.

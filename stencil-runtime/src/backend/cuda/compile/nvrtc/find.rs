@@ -9,11 +9,7 @@ use std::path::{Path, PathBuf};
 const NAMES: [&str; 3] = ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"];
 
 /// Folders inside `site-packages` into which the wheels of NVIDIA put the library.
-const WHEELS: [&str; 3] = [
-    "nvidia/cu13/lib",
-    "nvidia/cu12/lib",
-    "nvidia/cuda_nvrtc/lib",
-];
+const WHEELS: [&str; 3] = ["nvidia/cu13/lib", "nvidia/cu12/lib", "nvidia/cuda_nvrtc/lib"];
 
 /// One place to look.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,9 +35,7 @@ pub(super) struct Search {
 impl Search {
     pub(super) fn from_env() -> Self {
         let path = |variable: &str| {
-            env::var_os(variable)
-                .filter(|value| !value.is_empty())
-                .map(PathBuf::from)
+            env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from)
         };
         let paths =
             |variables: [&str; 2]| variables.into_iter().filter_map(path).collect::<Vec<_>>();
@@ -63,9 +57,7 @@ impl Search {
         let mut places = Vec::new();
         for root in &self.environments {
             places.extend(
-                site_packages(root)
-                    .iter()
-                    .flat_map(|site| WHEELS.map(|wheel| site.join(wheel))),
+                site_packages(root).iter().flat_map(|site| WHEELS.map(|wheel| site.join(wheel))),
             );
             places.push(root.join("lib"));
         }
@@ -83,10 +75,7 @@ fn site_packages(root: &Path) -> Vec<PathBuf> {
     let mut found = names_in(&root.join("lib")).unwrap_or_default();
     found.retain(|name| name.starts_with("python3"));
     found.sort_by_key(|name| std::cmp::Reverse(numbers(name)));
-    found
-        .iter()
-        .map(|name| root.join("lib").join(name).join("site-packages"))
-        .collect()
+    found.iter().map(|name| root.join("lib").join(name).join("site-packages")).collect()
 }
 
 /// Returns the NVRTC libraries of a folder, each file once, the newest first.
@@ -103,19 +92,12 @@ pub(super) fn libraries_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
             files.push(file);
         }
     }
-    if files.is_empty() {
-        Err("no libnvrtc.so in this folder".to_owned())
-    } else {
-        Ok(files)
-    }
+    if files.is_empty() { Err("no libnvrtc.so in this folder".to_owned()) } else { Ok(files) }
 }
 
 /// Returns the builtins beside a library that is given by path; none for a bare name.
 pub(super) fn builtins_beside(library: &Path) -> Vec<PathBuf> {
-    let Some(folder) = library
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-    else {
+    let Some(folder) = library.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
         return Vec::new();
     };
     let mut names = names_in(folder).unwrap_or_default();
@@ -126,8 +108,7 @@ pub(super) fn builtins_beside(library: &Path) -> Vec<PathBuf> {
 
 /// `libx.so` or `libx.so.1.2`, and not the `.alt` build, which lacks features.
 fn is_library(name: &str, stem: &str) -> bool {
-    name.strip_prefix(stem)
-        .is_some_and(|rest| rest.chars().all(|c| c == '.' || c.is_ascii_digit()))
+    name.strip_prefix(stem).is_some_and(|rest| rest.chars().all(|c| c == '.' || c.is_ascii_digit()))
 }
 
 fn names_in(folder: &Path) -> Result<Vec<String>, String> {
@@ -141,7 +122,5 @@ fn names_in(folder: &Path) -> Result<Vec<String>, String> {
 
 /// The numbers in a name, so that 3.10 comes after 3.9.
 fn numbers(name: &str) -> Vec<u64> {
-    name.split(|c: char| !c.is_ascii_digit())
-        .filter_map(|digits| digits.parse().ok())
-        .collect()
+    name.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect()
 }

@@ -33,10 +33,8 @@ impl Resources {
     /// Takes in one line of the form `12 bytes stack frame, 0 bytes spill stores, ..`.
     fn read(&mut self, line: &str) {
         for part in line.split(", ") {
-            let words: Vec<&str> = part
-                .split_whitespace()
-                .filter(|word| !word.eq_ignore_ascii_case("used"))
-                .collect();
+            let words: Vec<&str> =
+                part.split_whitespace().filter(|word| !word.eq_ignore_ascii_case("used")).collect();
             let Some(number) = words.first().and_then(|word| word.parse().ok()) else {
                 continue;
             };
@@ -56,9 +54,7 @@ impl Resources {
 /// The log without the assembler's own timing: same input, same bytes.
 pub(super) fn without_times(log: &str) -> String {
     let timed = |line: &str| line.starts_with("ptxas") && line.contains(": Compile time =");
-    log.split_inclusive('\n')
-        .filter(|line| !timed(line))
-        .collect()
+    log.split_inclusive('\n').filter(|line| !timed(line)).collect()
 }
 
 /// The resources of each kernel in a log made with `--ptxas-options=-v`, in the order of the log.
@@ -76,10 +72,7 @@ pub fn parse_resources(log: &str) -> Vec<Resources> {
         };
         if let Some(rest) = text.trim().strip_prefix("Compiling entry function '") {
             let name = rest.split('\'').next().unwrap_or_default().to_owned();
-            kernels.push(Resources {
-                name,
-                ..Resources::default()
-            });
+            kernels.push(Resources { name, ..Resources::default() });
         }
         let Some(kernel) = kernels.last_mut() else {
             continue;

@@ -29,18 +29,12 @@ impl Nvrtc {
         // Marks hide the lines of the text, so it is compiled again without them for their messages.
         let again = self.compile_with(&marked.without_marks(), name, arch, &[]);
         match (compiled, again) {
-            (Ok(compiled), Ok(Compiled { log, .. })) => Ok(Compiled {
-                log: with_places(&log, name, marked),
-                ..compiled
-            }),
+            (Ok(compiled), Ok(Compiled { log, .. })) => {
+                Ok(Compiled { log: with_places(&log, name, marked), ..compiled })
+            }
             (
                 Err(NvrtcError::Compile { .. }),
-                Err(NvrtcError::Compile {
-                    name,
-                    arch,
-                    reason,
-                    log,
-                }),
+                Err(NvrtcError::Compile { name, arch, reason, log }),
             ) => Err(NvrtcError::Compile {
                 log: with_places(&log, &name, marked),
                 name,
@@ -59,10 +53,7 @@ fn warns(log: &str) -> bool {
 /// The log with the place in the declaration behind each line of the text: `k.cu(57) [heat.pde:12]`.
 fn with_places(log: &str, name: &str, marked: &Marked) -> String {
     let placed = |line: &str| -> Option<String> {
-        let (number, rest) = line
-            .strip_prefix(name)?
-            .strip_prefix('(')?
-            .split_once(')')?;
+        let (number, rest) = line.strip_prefix(name)?.strip_prefix('(')?.split_once(')')?;
         let (file, declared) = marked.place(number.parse().ok()?)?;
         Some(format!("{name}({number}) [{file}:{declared}]{rest}"))
     };

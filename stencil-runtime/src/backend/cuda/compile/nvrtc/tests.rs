@@ -62,34 +62,22 @@ fn asynchronous_copies_and_barriers_need_no_header() {
     let Some(nvrtc) = nvrtc() else { return };
     let compiled = nvrtc.compile(ASYNC_COPY, "copy.cu", "sm_90").unwrap();
     let copy = &compiled.kernels[0];
-    assert_eq!(
-        (copy.shared_bytes, copy.barriers),
-        (2056, 1),
-        "{}",
-        compiled.log
-    );
+    assert_eq!((copy.shared_bytes, copy.barriers), (2056, 1), "{}", compiled.log);
 }
 
 #[test]
 fn spills_are_seen() {
     let Some(nvrtc) = nvrtc() else { return };
-    let loads: String = (0..64)
-        .map(|i| format!("double v{i} = x[{i} * n + t];\n"))
-        .collect();
-    let stores: String = (0..64)
-        .map(|i| format!("x[{i} * n + t] = v{i} * v{};\n", 63 - i))
-        .collect();
+    let loads: String = (0..64).map(|i| format!("double v{i} = x[{i} * n + t];\n")).collect();
+    let stores: String =
+        (0..64).map(|i| format!("x[{i} * n + t] = v{i} * v{};\n", 63 - i)).collect();
     let source = format!(
         "extern \"C\" __global__ void __launch_bounds__(1024, 2) big(double* x, int n) {{\n\
          int t = threadIdx.x;\n{loads}__syncthreads();\n{stores}}}\n"
     );
     let compiled = nvrtc.compile(&source, "big.cu", "sm_90").unwrap();
     let big = &compiled.kernels[0];
-    assert!(
-        big.spills() && big.stack > 0 && big.registers <= 32,
-        "{}",
-        compiled.log
-    );
+    assert!(big.spills() && big.stack > 0 && big.registers <= 32, "{}", compiled.log);
 }
 
 #[test]
@@ -107,10 +95,7 @@ fn a_rejected_kernel_brings_its_log_line_by_line() {
 fn line_marks_lead_back_to_the_users_file() {
     let Some(nvrtc) = nvrtc() else { return };
     let source = "extern \"C\" __global__ void bad(float* y) {\n#line 41 \"fluid.pde\"\n    y[0] = lost;\n}\n";
-    let text = nvrtc
-        .compile(source, "momentum.cu", "sm_90")
-        .unwrap_err()
-        .to_string();
+    let text = nvrtc.compile(source, "momentum.cu", "sm_90").unwrap_err().to_string();
     assert!(text.contains("fluid.pde(41): error"), "{text}");
 }
 
@@ -146,10 +131,7 @@ fn a_message_names_the_line_of_the_text_and_that_of_the_declaration() {
     let error = nvrtc.compile_marked(&marked, "momentum.cu", "sm_90");
     let text = error.unwrap_err().to_string();
     // The mark before it is a line of the text too.
-    assert!(
-        text.contains("momentum.cu(3) [fluid.pde:41]: error"),
-        "{text}"
-    );
+    assert!(text.contains("momentum.cu(3) [fluid.pde:41]: error"), "{text}");
     assert!(text.contains("momentum.cu(5): error"), "{text}");
 }
 
@@ -158,14 +140,9 @@ fn a_warning_names_both_lines_and_the_code_keeps_its_lines() {
     let Some(nvrtc) = nvrtc() else { return };
     let mut marked = broken("int unused; y[0] = 1;", "fluid.pde");
     marked.text = marked.text.replace("lost = 1;", "");
-    let compiled = nvrtc
-        .compile_marked(&marked, "momentum.cu", "sm_90")
-        .unwrap();
+    let compiled = nvrtc.compile_marked(&marked, "momentum.cu", "sm_90").unwrap();
     let log = &compiled.log;
-    assert!(
-        log.contains("momentum.cu(3) [fluid.pde:41]: warning"),
-        "{log}"
-    );
+    assert!(log.contains("momentum.cu(3) [fluid.pde:41]: warning"), "{log}");
     let names_the_file = |code: &[u8]| code.windows(9).any(|part| part == b"fluid.pde");
     assert!(names_the_file(&compiled.cubin));
 }
@@ -173,24 +150,15 @@ fn a_warning_names_both_lines_and_the_code_keeps_its_lines() {
 #[test]
 fn no_file_name_leaves_its_mark() {
     let Some(nvrtc) = nvrtc() else { return };
-    for file in [
-        "a\"b\\.pde",
-        "x\n#error y",
-        "c:\\new\\u0022.pde",
-        "??/",
-        "\\",
-        "\"",
-        "ä ß.pde",
-    ] {
+    for file in ["a\"b\\.pde", "x\n#error y", "c:\\new\\u0022.pde", "??/", "\\", "\"", "ä ß.pde"]
+    {
         let mut marked = broken("y[0] = 1;", file);
         marked.text = marked.text.replace("lost = 1;", "");
         let compiled = nvrtc.compile_marked(&marked, "momentum.cu", "sm_90");
         assert!(compiled.is_ok(), "{file:?}: {compiled:?}");
     }
     let marked = broken("y[0] = undefined_name;", "a\"b\\.pde");
-    let error = nvrtc
-        .compile(&marked.text, "momentum.cu", "sm_90")
-        .unwrap_err();
+    let error = nvrtc.compile(&marked.text, "momentum.cu", "sm_90").unwrap_err();
     let text = error.to_string();
     assert!(text.contains("a'b/.pde(41): error"), "{text}");
 }
@@ -208,14 +176,10 @@ fn many_threads_compile_at_once() {
     let Some(nvrtc) = nvrtc() else { return };
     let alone = nvrtc.compile(AXPY, "axpy.cu", "sm_90").unwrap();
     std::thread::scope(|scope| {
-        let runs: Vec<_> = (0..4)
-            .map(|_| scope.spawn(|| nvrtc.compile(AXPY, "axpy.cu", "sm_90")))
-            .collect();
+        let runs: Vec<_> =
+            (0..4).map(|_| scope.spawn(|| nvrtc.compile(AXPY, "axpy.cu", "sm_90"))).collect();
         for run in runs {
-            assert!(
-                run.join().unwrap().unwrap() == alone,
-                "differs when compiled beside others"
-            );
+            assert!(run.join().unwrap().unwrap() == alone, "differs when compiled beside others");
         }
     });
 }
@@ -225,17 +189,9 @@ fn wrong_input_is_an_error_before_nvrtc_sees_it() {
     let Some(nvrtc) = nvrtc() else { return };
     for arch in ["compute_90", "90", "sm_", ""] {
         let error = nvrtc.compile(AXPY, "axpy.cu", arch).unwrap_err();
-        assert_eq!(
-            error,
-            NvrtcError::Architecture {
-                arch: arch.to_owned()
-            }
-        );
+        assert_eq!(error, NvrtcError::Architecture { arch: arch.to_owned() });
     }
-    assert_eq!(
-        nvrtc.compile("\0", "a.cu", "sm_90"),
-        Err(NvrtcError::ZeroByte { what: "source" })
-    );
+    assert_eq!(nvrtc.compile("\0", "a.cu", "sm_90"), Err(NvrtcError::ZeroByte { what: "source" }));
     let unknown = nvrtc.compile(AXPY, "axpy.cu", "sm_12345").unwrap_err();
     assert!(matches!(unknown, NvrtcError::Compile { .. }), "{unknown}");
 }
@@ -246,29 +202,17 @@ fn a_version_above_the_drivers_is_passed_over() {
     let Some(folder) = nvrtc.path().parent().filter(|folder| folder.is_absolute()) else {
         return;
     };
-    let search = Search {
-        own: Some(folder.to_path_buf()),
-        ..Search::default()
-    };
+    let search = Search { own: Some(folder.to_path_buf()), ..Search::default() };
     assert!(Nvrtc::search(&search, Some(nvrtc.version().0)).is_ok());
-    let text = Nvrtc::search(&search, Some(nvrtc.version().0 - 1))
-        .unwrap_err()
-        .to_string();
+    let text = Nvrtc::search(&search, Some(nvrtc.version().0 - 1)).unwrap_err().to_string();
     assert!(text.contains("too new for the driver"), "{text}");
 }
 
 #[test]
 fn a_failed_search_names_each_place_and_the_cure() {
-    let search = Search {
-        own: Some("/no/such/folder".into()),
-        ..Search::default()
-    };
+    let search = Search { own: Some("/no/such/folder".into()), ..Search::default() };
     let text = Nvrtc::search(&search, None).unwrap_err().to_string();
-    for part in [
-        "/no/such/folder: No such file",
-        "pip install nvidia-cuda-nvrtc",
-        DIR_VARIABLE,
-    ] {
+    for part in ["/no/such/folder: No such file", "pip install nvidia-cuda-nvrtc", DIR_VARIABLE] {
         assert!(text.contains(part), "{text}");
     }
 }
@@ -278,28 +222,13 @@ fn a_library_that_is_not_nvrtc_is_an_error() {
     let folder = std::env::temp_dir().join(format!("stencil-nvrtc-fake-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("libnvrtc.so.13"), b"not a library").unwrap();
-    let search = Search {
-        own: Some(folder.clone()),
-        ..Search::default()
-    };
+    let search = Search { own: Some(folder.clone()), ..Search::default() };
     let error = Nvrtc::search(&search, None).unwrap_err();
     std::fs::remove_dir_all(&folder).unwrap();
-    assert!(
-        matches!(&error, NvrtcError::NotFound { tried } if tried.len() == 1),
-        "{error}"
-    );
+    assert!(matches!(&error, NvrtcError::NotFound { tried } if tried.len() == 1), "{error}");
     if cfg!(target_os = "linux") {
         let error = Nvrtc::open_file(Path::new("libc.so.6")).unwrap_err();
-        assert!(
-            matches!(
-                error,
-                NvrtcError::Symbol {
-                    symbol: "nvrtcVersion",
-                    ..
-                }
-            ),
-            "{error}"
-        );
+        assert!(matches!(error, NvrtcError::Symbol { symbol: "nvrtcVersion", .. }), "{error}");
     }
 }
 
@@ -333,17 +262,9 @@ fn absurd_sizes_are_an_error() {
     {
         let library = folder.join(format!("libnvrtc.so.{at}"));
         let mut command = std::process::Command::new("cc");
-        command
-            .arg(format!("-DLOG={log}"))
-            .arg(format!("-DCUBIN={cubin}"));
-        command
-            .args(["-w", "-shared", "-fPIC", "fake.c", "-o"])
-            .arg(&library);
-        if !command
-            .current_dir(&folder)
-            .status()
-            .is_ok_and(|status| status.success())
-        {
+        command.arg(format!("-DLOG={log}")).arg(format!("-DCUBIN={cubin}"));
+        command.args(["-w", "-shared", "-fPIC", "fake.c", "-o"]).arg(&library);
+        if !command.current_dir(&folder).status().is_ok_and(|status| status.success()) {
             eprintln!("skipped: this machine has no C compiler");
             return;
         }
@@ -364,27 +285,15 @@ fn places_are_tried_in_the_documented_order() {
     for python in ["python3.9", "python3.11"] {
         std::fs::create_dir_all(root.join("lib").join(python).join("site-packages")).unwrap();
     }
-    let search = Search {
-        own: None,
-        environments: vec![root.clone()],
-        toolkits: vec!["/opt/cuda".into()],
-    };
+    let search =
+        Search { own: None, environments: vec![root.clone()], toolkits: vec!["/opt/cuda".into()] };
     let places = search.places();
     std::fs::remove_dir_all(&root).unwrap();
     let folder = |path: &str| Place::Folder(root.join(path));
-    assert_eq!(
-        places[0],
-        folder("lib/python3.11/site-packages/nvidia/cu13/lib")
-    );
-    assert_eq!(
-        places[3],
-        folder("lib/python3.9/site-packages/nvidia/cu13/lib")
-    );
+    assert_eq!(places[0], folder("lib/python3.11/site-packages/nvidia/cu13/lib"));
+    assert_eq!(places[3], folder("lib/python3.9/site-packages/nvidia/cu13/lib"));
     assert_eq!(places[7], Place::Folder("/opt/cuda/lib64".into()));
-    assert_eq!(
-        places[9..],
-        ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"].map(Place::Name)
-    );
+    assert_eq!(places[9..], ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"].map(Place::Name));
 }
 
 #[test]
@@ -403,19 +312,9 @@ fn the_newest_library_of_a_folder_comes_first() {
     let files = libraries_in(&folder).unwrap();
     let builtins = builtins_beside(&files[0]);
     std::fs::remove_dir_all(&folder).unwrap();
-    let names: Vec<_> = files
-        .iter()
-        .chain(&builtins)
-        .filter_map(|file| file.file_name()?.to_str())
-        .collect();
-    assert_eq!(
-        names,
-        [
-            "libnvrtc.so.13",
-            "libnvrtc.so.12",
-            "libnvrtc-builtins.so.13.0"
-        ]
-    );
+    let names: Vec<_> =
+        files.iter().chain(&builtins).filter_map(|file| file.file_name()?.to_str()).collect();
+    assert_eq!(names, ["libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc-builtins.so.13.0"]);
     assert!(builtins_beside(Path::new("libnvrtc.so")).is_empty());
 }
 
@@ -445,15 +344,8 @@ ptxas info    : Used 10 registers, used 0 barriers
         shared_bytes: 1234,
         barriers: 2,
     };
-    let fill = Resources {
-        name: "fill".to_owned(),
-        registers: 10,
-        ..Resources::default()
-    };
+    let fill = Resources { name: "fill".to_owned(), registers: 10, ..Resources::default() };
     assert_eq!(parse_resources(log), [advance, fill]);
     assert!(parse_resources("").is_empty());
-    assert_eq!(
-        super::log::without_times(log).lines().count(),
-        log.lines().count() - 1
-    );
+    assert_eq!(super::log::without_times(log).lines().count(), log.lines().count() - 1);
 }
