@@ -47,14 +47,22 @@ const PROGRAMS: [(&str, Size); 16] = [
 ];
 
 /// Tests of small programs that `--fast` leaves out.
-const LONG: [&str; 7] = [
+const LONG: [&str; 15] = [
     "all_of_the_language_has_the_same_bits",
     "conservation_laws_have_the_same_bits",
+    "even_seeds_agree_in_double_precision",
     "every_kernel_compiles_and_its_resources_are_pinned",
     "faults::",
+    "goes_on_from_its_own_file",
+    "no_system_of_the_library_is_known_by_its_name",
+    "other_layouts_compile",
+    "other_orders_dimensions_and_names_have_the_same_bits",
     "presets_are_legal_on_meshes_with_walls",
     "repaired_fluxes_have_the_same_bits",
+    "samples_hold_every_blocking",
+    "systems_of_the_library_take_states",
     "the_exact_solver_has_the_same_bits",
+    "what_was_compiled_ahead_needs_no_compiler",
 ];
 
 /// The variable by which tests learn the depth: `fast`, `deep`, or none.
