@@ -1,4 +1,4 @@
-//! How much a run walks through: some cases in the inner loop, most before a change is sent, all of them in deep runs.
+//! The share of all cases that a run walks through: some in the inner loop, most before a change is sent, all of them in deep runs.
 
 use std::env::var;
 use std::sync::LazyLock;

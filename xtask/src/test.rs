@@ -8,7 +8,7 @@ use std::time::Instant;
 use crate::workspace::{Workspace, cargo};
 use crate::{nvrtc, tidy};
 
-/// How much a run tests.
+/// The share of all tests that a run does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Depth {
     /// The inner loop.

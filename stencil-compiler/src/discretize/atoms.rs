@@ -41,7 +41,7 @@ pub(super) enum Difference {
     /// A central derivative along these axes: one or two different ones, or one as often as it is
     /// differentiated. Sorted.
     Central(Vec<usize>),
-    /// That of an operator of its own along this axis.
+    /// The difference by an operator that is no derivative, along this axis.
     Own(&'static Operator, usize),
     /// The value at the upper face along this axis.
     AtFace(usize),

@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use super::{Pace, Sampled, Simulation};
+use super::values::{by_host, samples};
+use super::{Pace, Simulation};
 use crate::step::{Asked, Several};
 use crate::{Error, Number};
 
@@ -21,7 +22,9 @@ impl<T: Number> Simulation<T> {
         let checked = self.device.fields().domain.look_every as u64;
         let count = most.min(self.at_once).min(self.steps_before(end));
         let count = count.min(checked);
-        if count < LEAST || self.has_source_by_host() {
+        let samples = |name: &str| samples(self.device.as_ref(), name);
+        let has_source = by_host(&self.sources, samples).next().is_some();
+        if count < LEAST || has_source {
             return Ok(false);
         }
         let start = Instant::now();
@@ -52,16 +55,6 @@ impl<T: Number> Simulation<T> {
         }
         self.timings.steps += start.elapsed();
         Ok(!moments.is_empty())
-    }
-
-    /// Does the host evaluate a source in each substep?
-    fn has_source_by_host(&self) -> bool {
-        let by_host = |(name, source): (&String, &Sampled)| {
-            let buffer = self.device.fields().buffers.given(name);
-            let samples = buffer.is_none_or(|buffer| self.device.samples(buffer));
-            matches!(source, Sampled::Unsteady(_)) && !samples
-        };
-        self.sources.iter().any(by_host)
     }
 
     /// Returns the number of steps as long as the last one before the time `end`: none if no step was done yet.

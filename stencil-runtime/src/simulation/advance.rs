@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use super::values::sample;
+use super::values::{by_host, sample, samples};
 use super::{Pace, Sampled, Simulation};
 use crate::backend::{Device, Renew};
 use crate::step::{After, Asked, Failure, Length, Moment, Rules};
@@ -270,11 +270,9 @@ impl<T: Number> Simulation<T> {
     fn do_step(&mut self, dt: f64, begun: bool) -> Result<(), Failure> {
         let moment = self.moment(dt);
         let (device, mesh) = (self.device.as_mut(), &self.setup.mesh);
-        let unsteady = self.sources.iter();
-        let unsteady = unsteady.filter(|(_, source)| matches!(source, Sampled::Unsteady(_)));
-        let by_host = unsteady.filter_map(|(name, source)| {
-            let buffer = device.fields().buffers.given(name)?;
-            (!device.samples(buffer)).then_some((name.as_str(), buffer, source))
+        let by_host = by_host(&self.sources, |name| samples(device, name));
+        let by_host = by_host.filter_map(|(name, source)| {
+            Some((name, device.fields().buffers.given(name)?, source))
         });
         let by_host: Vec<(&str, usize, &Sampled)> = by_host.collect();
         let took = &mut self.timings.sources;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::values::{by_host, samples};
 use super::{Pace, Sampled, Simulation};
 use crate::backend::cuda::PartTime;
-use crate::backend::{Device, on_card_mut};
+use crate::backend::on_card_mut;
 use crate::step::Asked;
 use crate::{Error, Number};
 
@@ -46,11 +47,7 @@ impl<T: Number> Simulation<T> {
         let mesh = &self.setup.mesh;
         let steady = self.watch.as_ref().and_then(|w| w.steady_speeds::<T>(mesh));
         let speeds = steady.map(|(speeds, _)| speeds);
-        let samples = |name: &str| match machine.fields().buffers.given(name) {
-            Some(at) => machine.samples(at),
-            // A source that no launch reads.
-            None => true,
-        };
+        let samples = |name: &str| samples(machine, name);
         if has_host(self.pace, speeds.is_some(), &self.sources, samples) {
             return Ok(Vec::new());
         }
@@ -66,10 +63,7 @@ fn has_host(
     samples: impl Fn(&str) -> bool,
 ) -> bool {
     let adapts = matches!(pace, Pace::Adaptive { .. });
-    let by_host = |(name, source): (&String, &Sampled)| {
-        matches!(source, Sampled::Unsteady(_)) && !samples(name)
-    };
-    (adapts && !has_speeds) || sources.iter().any(by_host)
+    (adapts && !has_speeds) || by_host(sources, samples).next().is_some()
 }
 
 #[cfg(test)]

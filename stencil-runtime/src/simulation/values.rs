@@ -1,5 +1,7 @@
 //! Values of fields and sources: set, read, sampled.
 
+use std::collections::BTreeMap;
+
 use ndarray::{Array3, ArrayView3};
 use stencil_compiler::algorithm::Role;
 use stencil_compiler::catalogue::Rank;
@@ -308,4 +310,17 @@ pub(super) fn check_shape(
         found: format!("{found:?}"),
         order: "[z, y, x]",
     })
+}
+/// Returns the sources that change with time and that no device samples: the host evaluates them in each substep.
+pub(super) fn by_host(
+    sources: &BTreeMap<String, Sampled>,
+    samples: impl Fn(&str) -> bool,
+) -> impl Iterator<Item = (&str, &Sampled)> {
+    let unsteady = sources.iter().filter(|(_, source)| matches!(source, Sampled::Unsteady(_)));
+    unsteady.map(|(name, source)| (name.as_str(), source)).filter(move |(name, _)| !samples(name))
+}
+
+/// Does a device sample this source itself, or does no launch read it?
+pub(super) fn samples<T: Number>(device: &dyn Device<T>, name: &str) -> bool {
+    device.fields().buffers.given(name).is_none_or(|buffer| device.samples(buffer))
 }

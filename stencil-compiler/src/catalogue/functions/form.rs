@@ -6,24 +6,24 @@ use crate::expr::Op;
 /// A component of what a function makes of its arguments.
 #[derive(Clone, Debug)]
 pub(crate) enum Form {
-    /// A component of an argument: the argument, and which of its components.
+    /// A component of an argument: the numbers of both.
     Of(usize, usize),
     /// A derivative along an axis; zero along one that the mesh does not have.
     Derivative {
-        /// Which axis.
+        /// The axis.
         axis: usize,
-        /// How often it is taken.
+        /// The order of the derivative.
         times: u32,
-        /// Of what.
+        /// The form that is differentiated.
         of: Box<Form>,
     },
     /// The difference along an axis by an operator that approximates no derivative.
     Difference {
         /// The operator.
         by: &'static Operator,
-        /// Which axis.
+        /// The axis.
         axis: usize,
-        /// Of what.
+        /// The form that is differentiated.
         of: Box<Form>,
     },
     /// A product.

@@ -65,7 +65,7 @@ pub struct Row {
     pub(crate) synonyms: &'static [&'static str],
     /// The number of its arguments.
     pub(crate) arity: usize,
-    /// How often it differentiates.
+    /// The order of its derivatives, zero if it takes none.
     pub(crate) times: u32,
     /// Is it for vectors of three components alone?
     pub(crate) in_three: bool,
@@ -196,7 +196,7 @@ impl Function {
         }
     }
 
-    /// How often it differentiates.
+    /// Returns the order of its derivatives, zero if it takes none.
     pub(crate) fn times(self) -> u32 {
         self.row().map_or(0, |row| row.times)
     }

@@ -126,6 +126,15 @@ fn facts(card: &Opened, cache: Option<&Cache>) -> Facts {
     }
 }
 
+/// Returns the buffers of given fields that are formulas.
+fn sampled<T: Number>(fields: &Fields<T>, unsteady: &Unsteady) -> Result<Vec<usize>, Error> {
+    let buffer = |name: &String| {
+        let bug = || Error::Bug(format!("the source `{name}` has no array"));
+        fields.buffers.given(name).ok_or_else(bug)
+    };
+    unsteady.sources.iter().map(|(name, _)| buffer(name)).collect()
+}
+
 impl<T: Number> Machine<T> {
     /// Compiles the kernels of plans and takes memory on the card for their buffers.
     pub(crate) fn new(
@@ -152,13 +161,9 @@ impl<T: Number> Machine<T> {
             (mesh, periodic),
             unsteady,
         )?;
-        let sampled = unsteady.sources.iter().map(|(name, _)| {
-            let bug = || Error::Bug(format!("the source `{name}` has no array"));
-            fields.buffers.given(name).ok_or_else(bug)
-        });
         let stream = &card.stream;
         let mut machine = Machine {
-            sampled: sampled.collect::<Result<_, _>>()?,
+            sampled: sampled(&fields, unsteady)?,
             clock: Clock::new::<T>(&card, kept_in, (rules, fields.domain.look_every), &launches)?,
             formulas,
             memory,
