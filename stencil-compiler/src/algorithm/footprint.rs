@@ -1,8 +1,7 @@
 //! Footprints: the points that a grid function reads. They follow from the algorithm and the stored functions, before
 //! any schedule exists.
 
-use std::collections::BTreeSet;
-use std::collections::btree_map::{BTreeMap, Entry};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Algorithm, Def, FnId, Offset};
 
@@ -39,16 +38,30 @@ pub fn footprint(alg: &Algorithm, roots: &[FnId], stored: &BTreeSet<FnId>) -> Fo
 
 /// The boxes around the [`footprint`], without its points: fast for any number of them.
 pub fn bounds(alg: &Algorithm, roots: &[FnId], stored: &BTreeSet<FnId>) -> BTreeMap<FnId, Bounds> {
-    read_by(alg, roots, stored)
+    read_by(alg, roots, stored).into_iter().collect()
+}
+
+/// The [`bounds`] of each root by itself, in the order of the roots: much faster than one after the other.
+pub fn bounds_by_root(
+    alg: &Algorithm,
+    roots: &[FnId],
+    stored: &BTreeSet<FnId>,
+) -> Vec<BTreeMap<FnId, Bounds>> {
+    let known = known_by(alg, &needed(alg, roots, stored), stored);
+    let each = roots.iter().map(|root| read_by_root(alg, *root, &known));
+    each.map(|read| read.into_iter().collect()).collect()
 }
 
 /// The [`bounds`] of each of these functions by itself, with nothing stored.
 pub fn bounds_of_each(alg: &Algorithm, roots: &[FnId]) -> BTreeMap<FnId, BTreeMap<FnId, Bounds>> {
     let all = needed(alg, roots, &BTreeSet::new());
     let known = known_by(alg, &all, &BTreeSet::new());
-    let each = all.into_iter().map(|id| (id, known[id.0 as usize].clone()));
+    let each = all.into_iter().map(|id| (id, known[id.0 as usize].iter().copied().collect()));
     each.collect()
 }
+
+/// The points that are read of each function, in the order of the functions.
+type Reads<P> = Vec<(FnId, P)>;
 
 /// A set of points, or a summary of one.
 trait Points: Clone {
@@ -100,12 +113,12 @@ fn known_by<P: Points>(
     alg: &Algorithm,
     all: &BTreeSet<FnId>,
     stored: &BTreeSet<FnId>,
-) -> Vec<BTreeMap<FnId, P>> {
-    let mut known: Vec<BTreeMap<FnId, P>> = vec![BTreeMap::new(); alg.functions.len()];
+) -> Vec<Reads<P>> {
+    let mut known: Vec<Reads<P>> = vec![Vec::new(); alg.functions.len()];
     let is_read = |id: FnId| stored.contains(&id) || matches!(alg.function(id).def, Def::State(_));
     for &id in all {
         let points = if is_read(id) {
-            BTreeMap::from([(id, P::here())])
+            vec![(id, P::here())]
         } else {
             expand(&alg.function(id).def, &known)
         };
@@ -118,16 +131,21 @@ fn read_by<P: Points>(
     alg: &Algorithm,
     roots: &[FnId],
     stored: &BTreeSet<FnId>,
-) -> BTreeMap<FnId, P> {
+) -> Reads<P> {
     let known = known_by::<P>(alg, &needed(alg, roots, stored), stored);
-    let mut out = BTreeMap::new();
+    let mut out = Vec::new();
     for root in roots {
-        match &alg.function(*root).def {
-            Def::State(_) => add(&mut out, &known[root.0 as usize], [0; 3]),
-            def @ (Def::Point(_) | Def::Sum(_)) => add(&mut out, &expand(def, &known), [0; 3]),
-        }
+        add(&mut out, &read_by_root(alg, *root, &known), [0; 3]);
     }
     out
+}
+
+/// The points read to compute a root, which is computed even if it is stored.
+fn read_by_root<P: Points>(alg: &Algorithm, root: FnId, known: &[Reads<P>]) -> Reads<P> {
+    match &alg.function(root).def {
+        Def::State(_) => known[root.0 as usize].clone(),
+        def @ (Def::Point(_) | Def::Sum(_)) => expand(def, known),
+    }
 }
 
 /// The functions that must be known to compute `roots`, in order of definition: the roots, the functions that they
@@ -156,21 +174,23 @@ pub fn needed(alg: &Algorithm, roots: &[FnId], stored: &BTreeSet<FnId>) -> BTree
 }
 
 /// Minkowski sums of the accesses' offsets and the points that the accessed functions read.
-fn expand<P: Points>(def: &Def, known: &[BTreeMap<FnId, P>]) -> BTreeMap<FnId, P> {
-    let mut out = BTreeMap::new();
+fn expand<P: Points>(def: &Def, known: &[Reads<P>]) -> Reads<P> {
+    let mut out = Vec::new();
     for access in def.reads() {
         add(&mut out, &known[access.of.0 as usize], access.at);
     }
     out
 }
 
-fn add<P: Points>(out: &mut BTreeMap<FnId, P>, read: &BTreeMap<FnId, P>, shift: Offset) {
+/// Adds points that are seen at `shift`.
+fn add<P: Points>(out: &mut Reads<P>, read: &Reads<P>, shift: Offset) {
+    let mut from = 0;
     for (id, points) in read {
-        match out.entry(*id) {
-            Entry::Occupied(mut known) => known.get_mut().join(points.moved(shift)),
-            Entry::Vacant(first) => {
-                first.insert(points.moved(shift));
-            }
+        let points = points.moved(shift);
+        from += out[from..].partition_point(|(known, _)| known < id);
+        match out.get_mut(from).filter(|(known, _)| known == id) {
+            Some((_, known)) => known.join(points),
+            None => out.insert(from, (*id, points)),
         }
     }
 }

@@ -109,23 +109,32 @@ pub fn lower(
 ) -> Result<Compiled, ScheduleError> {
     plan.check().map_err(Refusal::from)?;
     let problem = schedule.problem(algorithm)?.into_owned();
-    let on = (target.value_bytes, &target.device.multiprocessor);
-    let mut kernels = Vec::new();
-    for (at, launch) in plan.launches.iter().enumerate() {
-        let in_kernel = |refusal: Refusal| in_kernel(schedule, launch.kernel, refusal);
-        let kernel = kernel::lower::lower(&problem, &plan, at, on).map_err(in_kernel)?;
-        kernel.check().map_err(Refusal::from).map_err(in_kernel)?;
-        kernels.push(kernel);
-    }
+    let kernels = (0..plan.launches.len()).map(|at| lower_launch(&problem, &plan, at, target));
+    let kernels = kernels.collect::<Result<_, _>>()?;
     Ok(Compiled { problem, plan, kernels })
 }
 
-/// The error of a schedule one of whose kernels is refused.
-fn in_kernel(schedule: &Schedule, kernel: usize, refusal: Refusal) -> ScheduleError {
+/// Lowers one launch of a plan of this problem, fused substeps and all, and checks its kernel.
+pub(crate) fn lower_launch(
+    problem: &Algorithm,
+    plan: &Plan,
+    at: usize,
+    target: &Target,
+) -> Result<Kernel, ScheduleError> {
+    let in_kernel = |refusal: Refusal| in_kernel(plan, at, refusal);
+    let on = (target.value_bytes, &target.device.multiprocessor);
+    let kernel = kernel::lower::lower(problem, plan, at, on).map_err(in_kernel)?;
+    kernel.check().map_err(Refusal::from).map_err(in_kernel)?;
+    Ok(kernel)
+}
+
+/// The error of a schedule whose kernel for a launch is refused.
+fn in_kernel(plan: &Plan, launch: usize, refusal: Refusal) -> ScheduleError {
     let error = ScheduleError::from(refusal);
-    let message = match schedule.kernels.len() {
-        0 | 1 => error.message,
-        _ => format!("kernel {}: {}", kernel + 1, error.message),
+    let kernel = plan.launches[launch].kernel;
+    let message = match plan.launches.iter().any(|launch| launch.kernel > 0) {
+        true => format!("kernel {}: {}", kernel + 1, error.message),
+        false => error.message,
     };
     ScheduleError { kernel: Some(kernel), message, ..error }
 }

@@ -16,6 +16,7 @@ use crate::plan::{Launch, Plan};
 use crate::schedule::COPY_BYTES;
 
 mod cards;
+mod known;
 mod memory;
 mod occupancy;
 mod power;
@@ -26,6 +27,7 @@ mod tests;
 mod time;
 
 pub use cards::{MODELS, Model, called, model, power};
+pub use known::{Costs, ScheduleCost};
 pub use memory::Card;
 pub use occupancy::{Bound, Occupancy};
 pub use power::Power;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Schedule;
-use crate::algorithm::footprint::{Bounds, bounds};
+use crate::algorithm::footprint::{Bounds, bounds_by_root};
 use crate::algorithm::{Algorithm, FnId};
 
 /// Number of kernels of a substep that the placements and passes of a schedule make, where none is shared.
@@ -34,8 +34,8 @@ pub(crate) fn levels(
     passes: &BTreeMap<String, u32>,
 ) -> BTreeMap<FnId, usize> {
     let mut levels: BTreeMap<FnId, (usize, u32)> = BTreeMap::new();
-    for id in stored {
-        let read = bounds(algorithm, &[*id], stored);
+    let roots: Vec<FnId> = stored.iter().copied().collect();
+    for (id, read) in stored.iter().zip(bounds_by_root(algorithm, &roots, stored)) {
         let after = |(below, points): (&FnId, &Bounds)| {
             let (level, pass) = *levels.get(below)?;
             Some(match points.is_here() {

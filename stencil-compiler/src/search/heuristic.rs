@@ -3,15 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::On;
+use super::{Case, On};
 use super::cuts::cuts;
 use super::factors::factors;
 use super::passes::{self, WAYS};
 use super::tiles::{boxes, direct, largest_march, tiled, tiles};
 use crate::algorithm::footprint::needed;
 use crate::algorithm::{Access, Algorithm, Def, FnId, Offset};
-use crate::compile::{Target, compile};
-use crate::cost::{self, Fills, KernelCost, Limit, MOST_REGISTERS, StepTime};
+use crate::cost::{KernelCost, Limit, MOST_REGISTERS};
 use crate::schedule::{Blocking, Carry, Halo, Placement, Schedule, kernel_count, strategies};
 
 /// Operations a cell may spend on recomputing one grid function before it is stored.
@@ -51,33 +50,37 @@ fn over_rows(algorithm: &Algorithm, placements: BTreeMap<String, Placement>) -> 
 /// registers is more than a thread can have, boxes, or two marches of a cut step, whichever is predicted to take less
 /// time: marches that spill are far slower.
 pub fn gpu(algorithm: &Algorithm, on: impl Into<On>) -> Schedule {
-    let on = on.into();
-    let single = one_by_one(algorithm, on);
+    gpu_of(&Case::new(algorithm, on))
+}
+
+/// The same for a case.
+pub fn gpu_of(case: &Case<'_>) -> Schedule {
+    let single = one_by_one_of(case);
     // Compared with as many blocks as the fused march has.
-    let two = two_blocks(algorithm, &single, on);
+    let two = two_blocks(case, &single);
     let alike = two.as_ref().unwrap_or(&single);
-    let Some(one) = step_time(algorithm, alike, on) else {
+    let Some(one) = case.step_time(alike) else {
         return single;
     };
     // Only a kernel that waits for memory gains by moving less.
     if one.limit != Limit::Memory {
         return single;
     }
-    let at_once = fused_march(algorithm, AT_ONCE, on);
+    let at_once = fused_march(case, AT_ONCE);
     let at_once = at_once.filter(|fused| {
-        let two = step_time(algorithm, fused, on);
+        let two = case.step_time(fused);
         let is_faster = two.is_some_and(|two| two.total < WORTH_FUSING * one.total);
-        is_faster && overlaps(algorithm, fused, on)
+        is_faster && overlaps(case, fused)
     });
     at_once.unwrap_or(single)
 }
 
 /// Are two blocks of each kernel on a multiprocessor, so that one works while the other waits?
-fn overlaps(algorithm: &Algorithm, schedule: &Schedule, on: On) -> bool {
-    let Some(costs) = costs(algorithm, schedule, on) else {
+fn overlaps(case: &Case<'_>, schedule: &Schedule) -> bool {
+    let Some(costs) = case.costs(schedule) else {
         return false;
     };
-    let unit = &on.multiprocessor;
+    let unit = &case.on.multiprocessor;
     let blocks = |cost: &KernelCost| {
         let registers = cost.likely_registers().0;
         let occupancy = unit.occupancy(cost.threads, registers, cost.shared_bytes);
@@ -95,8 +98,8 @@ const WORTH_FUSING: f64 = 0.85;
 
 /// The largest march over a problem with this many substeps at once, fields in between in shared memory, with which
 /// substeps can be done one by one, too; `None` if none has registers enough.
-pub(super) fn fused_march(algorithm: &Algorithm, fuse: usize, on: On) -> Option<Schedule> {
-    let problem = algorithm.fused(fuse).ok()?;
+pub(super) fn fused_march(case: &Case<'_>, fuse: usize) -> Option<Schedule> {
+    let problem = case.algorithm.fused(fuse).ok()?;
     if problem.dimension == 1 {
         return None;
     }
@@ -106,22 +109,23 @@ pub(super) fn fused_march(algorithm: &Algorithm, fuse: usize, on: On) -> Option<
     let kernels = kernel_count(&problem, &base);
     let one_by_one = |schedule: &Schedule| {
         let fused = Schedule { fuse, ..schedule.clone() };
-        costs(algorithm, &fused.unfused(algorithm), on).is_some()
+        case.costs(&fused.unfused(case.algorithm)).is_some()
     };
-    let mut tiles = tiles(&problem, &base, kernels, on);
+    let of_problem = Case::new(&problem, case.on);
+    let mut tiles = tiles(&of_problem, &base, kernels);
     let (schedule, costs) = tiles.find(|(schedule, _)| one_by_one(schedule))?;
-    let schedule = two_blocks(&problem, &schedule, on).unwrap_or(schedule);
+    let schedule = two_blocks(&of_problem, &schedule).unwrap_or(schedule);
     fit(&costs).then_some(Schedule { fuse, ..schedule })
 }
 
 /// The same with two blocks on a multiprocessor, one of which works while the other waits, if registers
 /// are enough for both.
-fn two_blocks(problem: &Algorithm, schedule: &Schedule, on: On) -> Option<Schedule> {
+fn two_blocks(case: &Case<'_>, schedule: &Schedule) -> Option<Schedule> {
     let mut two = schedule.clone();
     for kernel in &mut two.kernels {
         kernel.params.insert("blocks".into(), 2);
     }
-    let costs = costs(problem, &two, on)?;
+    let costs = case.costs(&two)?;
     let fits = |cost: &KernelCost| cost.likely_registers().1 == 0;
     costs.iter().all(fits).then_some(two)
 }
@@ -129,7 +133,12 @@ fn two_blocks(problem: &Algorithm, schedule: &Schedule, on: On) -> Option<Schedu
 /// The schedule of a GPU for substeps one by one: for runs whose steps are not alike, and meshes with
 /// walls.
 pub fn one_by_one(algorithm: &Algorithm, on: impl Into<On>) -> Schedule {
-    let on = on.into();
+    one_by_one_of(&Case::new(algorithm, on))
+}
+
+/// The same for a case.
+fn one_by_one_of(case: &Case<'_>) -> Schedule {
+    let algorithm = case.algorithm;
     let stored = stored(algorithm, Halo::Exchange);
     if algorithm.dimension == 1 {
         let blocking = Blocking::new(strategies::direct::STRATEGY.name, &[("x", 128)]);
@@ -140,18 +149,18 @@ pub fn one_by_one(algorithm: &Algorithm, on: impl Into<On>) -> Schedule {
         carry(algorithm, &mut carried);
         carried
     };
-    let marched = largest_march(algorithm, &carried(carry), on);
+    let marched = largest_march(case, &carried(carry));
     if let Some((schedule, _)) = marched.filter(|(_, costs)| fit(costs)) {
-        return parted(algorithm, schedule, on);
+        return parted(case, schedule);
     }
     let others = [stored.clone(), carried(carry_ahead)].map(Schedule::placing);
     let others = others.iter().flat_map(|base| {
         let kernels = kernel_count(algorithm, base);
-        tiles(algorithm, base, kernels, on).filter(|(_, costs)| fit(costs))
+        tiles(case, base, kernels).filter(|(_, costs)| fit(costs))
     });
     let others = others.map(|(schedule, _)| schedule);
-    if let Some(schedule) = fastest(algorithm, others, on) {
-        return parted(algorithm, schedule, on);
+    if let Some(schedule) = case.fastest(others) {
+        return parted(case, schedule);
     }
     let cut = cuts(algorithm).into_iter().flat_map(|cut| {
         let later = cut.only_later(&cut.carried(algorithm, carry));
@@ -161,79 +170,42 @@ pub fn one_by_one(algorithm: &Algorithm, on: impl Into<On>) -> Schedule {
             passes: cut.passes.clone(),
             ..Schedule::default()
         });
-        bases.map(|base| Some(tiled(algorithm, &base, 2, on)?.0))
+        bases.map(|base| Some(tiled(case, &base, 2)?.0))
     });
-    let boxes = boxes(algorithm, stored.clone(), on);
+    let boxes = boxes(case, stored.clone());
     let placed = [stored.clone(), carried(carry)];
-    let split = placed.iter().flat_map(|placed| in_parts(algorithm, placed, on));
+    let split = placed.iter().flat_map(|placed| in_parts(case, placed));
     let all = cut.flatten().chain([boxes]).chain(split);
-    fastest(algorithm, all, on).unwrap_or_else(|| direct(algorithm, stored, on))
-}
-
-/// The schedule that is predicted to take least time, the first of equals.
-fn fastest(
-    algorithm: &Algorithm,
-    schedules: impl Iterator<Item = Schedule>,
-    on: On,
-) -> Option<Schedule> {
-    let timed = schedules.filter_map(|s| Some((predicted(algorithm, &s, on)?, s)));
-    let best = timed.min_by(|a, b| a.0.total_cmp(&b.0));
-    best.map(|(_, schedule)| schedule)
+    case.fastest(all).unwrap_or_else(|| direct(case, stored))
 }
 
 /// The schedule, or one that splits the stored functions of one kernel among several, which leave each other more
 /// threads: the one that is predicted to take less time.
-fn parted(algorithm: &Algorithm, schedule: Schedule, on: On) -> Schedule {
-    let others: Vec<Schedule> = in_parts(algorithm, &schedule.placements, on).collect();
+fn parted(case: &Case<'_>, schedule: Schedule) -> Schedule {
+    let others: Vec<Schedule> = in_parts(case, &schedule.placements).collect();
     if others.is_empty() {
         return schedule;
     }
     let all = [schedule.clone()].into_iter().chain(others);
-    fastest(algorithm, all, on).unwrap_or(schedule)
+    case.fastest(all).unwrap_or(schedule)
 }
 
 /// Schedules that split the stored functions of one kernel among several, one for each way.
 fn in_parts(
-    algorithm: &Algorithm,
+    case: &Case<'_>,
     placements: &BTreeMap<String, Placement>,
-    on: On,
 ) -> impl Iterator<Item = Schedule> {
     WAYS.into_iter().filter_map(move |parts| {
-        let passes = passes::of_stored(algorithm, placements, parts)?;
+        let passes = passes::of_stored(case.algorithm, placements, parts)?;
         let base = Schedule { passes, ..Schedule::placing(placements.clone()) };
-        let kernels = kernel_count(algorithm, &base);
-        Some(tiled(algorithm, &base, kernels, on)?.0)
+        let kernels = kernel_count(case.algorithm, &base);
+        Some(tiled(case, &base, kernels)?.0)
     })
-}
-
-/// Cells along each axis of the mesh that the time of schedules is compared on.
-const USUAL: [usize; 3] = [1 << 20, 4096, 256];
-
-/// Seconds of a step; `None` where a kernel cannot run.
-fn predicted(algorithm: &Algorithm, schedule: &Schedule, on: On) -> Option<f64> {
-    Some(step_time(algorithm, schedule, on)?.total)
-}
-
-fn step_time(algorithm: &Algorithm, schedule: &Schedule, on: On) -> Option<StepTime> {
-    let side = USUAL[algorithm.dimension.clamp(1, 3) - 1];
-    let cells = std::array::from_fn(|axis| if axis < algorithm.dimension { side } else { 1 });
-    let (rates, bytes) = (&on.rates(), on.precision.bytes());
-    let target = Target::periodic(bytes, cells, rates.device());
-    let compiled = compile(algorithm, schedule, &target).ok()?;
-    let costs = cost::kernels(&compiled).ok()?;
-    let fills = Fills::of(&compiled.plan, cells, bytes);
-    StepTime::likely(&costs, &fills, cells, rates)
 }
 
 /// Has a thread as many registers as all kernels need, by the estimate?
 pub(super) fn fit(costs: &[KernelCost]) -> bool {
     costs.iter().all(|cost| cost.registers <= MOST_REGISTERS)
-}
-
-/// The costs of the kernels of a schedule; `None` if it is illegal.
-pub(super) fn costs(algorithm: &Algorithm, schedule: &Schedule, on: On) -> Option<Vec<KernelCost>> {
-    let compiled = compile(algorithm, schedule, &on.target()).ok()?;
-    cost::kernels(&compiled).ok()
 }
 
 /// Placements of a problem with fused substeps: fields in between, and all other functions that are recomputed, in

@@ -2,6 +2,7 @@
 //! schedules, advice in place of an illegal one, and files of schedules that were found fast.
 
 pub mod advice;
+mod case;
 pub mod cuts;
 mod evaluate_once;
 mod factors;
@@ -18,5 +19,6 @@ mod sums;
 mod tests;
 mod tiles;
 
+pub use case::Case;
 pub use neighbours::{first, neighbours, placements, reblocked};
 pub use on::On;

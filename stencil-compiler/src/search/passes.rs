@@ -69,63 +69,108 @@ pub fn of_stored(
     };
     let schedule = Schedule::placing(placements.clone());
     let kernels = stored_together(algorithm, &schedule);
-    let work = |needed: &BTreeSet<FnId>| needed.iter().map(|id| algorithm.cost(*id)).sum::<u32>();
+    let costs: Vec<u32> = algorithm.ids().map(|(id, _)| algorithm.cost(id)).collect();
     let needs = |kernel: &Vec<FnId>| {
         let others = kernels.iter().flatten().filter(|id| !kernel.contains(id));
         let others: BTreeSet<FnId> = others.copied().collect();
-        let own = |id: &FnId| (vec![*id], needed(algorithm, &[*id], &others));
-        let of: Vec<(Vec<FnId>, BTreeSet<FnId>)> = kernel.iter().map(own).collect();
-        of
+        let own = |id: &FnId| Group::new(*id, &needed(algorithm, &[*id], &others), &costs);
+        kernel.iter().map(own).collect::<Vec<Group>>()
     };
-    let whole = |of: &[(Vec<FnId>, BTreeSet<FnId>)]| -> BTreeSet<FnId> {
-        of.iter().flat_map(|(_, needed)| needed).copied().collect()
+    let whole = |groups: &[Group]| {
+        let mut all = Work::default();
+        groups.iter().for_each(|group| all.join(&group.work));
+        all.cost(&costs)
     };
-    let all = kernels.iter().map(needs);
-    let mut groups = all.max_by_key(|of| work(&whole(of)))?;
+    let mut groups = kernels.iter().map(needs).max_by_key(|of| whole(of))?;
     if groups.len() < least {
         return None;
     }
-    let total = work(&whole(&groups));
+    let total = whole(&groups);
     while groups.len() > least {
-        let (into, from, alike) = most_alike(&groups, work)?;
+        let (into, from, alike) = most_alike(&groups, &costs)?;
         if parts == Parts::ByNeed && alike < ALIKE {
             break;
         }
-        let (functions, needed) = groups.remove(from);
-        groups[into].0.extend(functions);
-        groups[into].1.extend(needed);
+        let other = groups.remove(from);
+        groups[into].join(other, &costs);
     }
-    let largest = groups.iter().map(|(_, needed)| work(needed)).max()?;
+    let largest = groups.iter().map(|group| group.cost).max()?;
     if largest * 5 > total * 4 {
         return None;
     }
-    groups.sort_by_key(|(functions, _)| functions.iter().min().copied());
-    let of = |(pass, (functions, _)): (usize, &(Vec<FnId>, _))| -> Vec<(String, u32)> {
+    groups.sort_by_key(|group| group.functions.iter().min().copied());
+    let of = |(pass, group): (usize, &Group)| -> Vec<(String, u32)> {
         let name = |id: &FnId| (algorithm.function(*id).name.clone(), pass as u32);
-        functions.iter().map(name).collect()
+        group.functions.iter().map(name).collect()
     };
     let named = groups.iter().enumerate().skip(1).flat_map(of);
     Some(named.collect())
 }
 
+/// Stored functions that are computed together, and their work.
+struct Group {
+    functions: Vec<FnId>,
+    work: Work,
+    cost: u32,
+}
+
+impl Group {
+    fn new(function: FnId, needed: &BTreeSet<FnId>, costs: &[u32]) -> Self {
+        let work = Work::of(needed);
+        Group { functions: vec![function], cost: work.cost(costs), work }
+    }
+
+    fn join(&mut self, other: Self, costs: &[u32]) {
+        self.functions.extend(other.functions);
+        self.work.join(&other.work);
+        self.cost = self.work.cost(costs);
+    }
+}
+
+/// A set of functions: a bit for each.
+#[derive(Default)]
+struct Work(Vec<u64>);
+
+impl Work {
+    fn of(functions: &BTreeSet<FnId>) -> Self {
+        let last = functions.last().map_or(0, |id| id.0 as usize);
+        let mut words = vec![0; last / 64 + 1];
+        for id in functions {
+            words[id.0 as usize / 64] |= 1 << (id.0 % 64);
+        }
+        Work(words)
+    }
+
+    fn join(&mut self, other: &Self) {
+        self.0.resize(self.0.len().max(other.0.len()), 0);
+        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own |= other);
+    }
+
+    /// The functions that another one has, too.
+    fn shared(&self, other: &Self) -> Self {
+        Work(self.0.iter().zip(&other.0).map(|(own, other)| own & other).collect())
+    }
+
+    fn cost(&self, costs: &[u32]) -> u32 {
+        let of_word = |(words, costs): (&u64, &[u32])| -> u32 {
+            let own = costs.iter().enumerate();
+            own.filter(|(bit, _)| words >> bit & 1 == 1).map(|(_, cost)| cost).sum()
+        };
+        self.0.iter().zip(costs.chunks(64)).map(of_word).sum()
+    }
+}
+
 /// The two groups that share most of their work, relative to that of the smaller one.
-fn most_alike(
-    groups: &[(Vec<FnId>, BTreeSet<FnId>)],
-    work: impl Fn(&BTreeSet<FnId>) -> u32,
-) -> Option<(usize, usize, f64)> {
-    let works: Vec<u32> = groups.iter().map(|(_, needed)| work(needed)).collect();
+fn most_alike(groups: &[Group], costs: &[u32]) -> Option<(usize, usize, f64)> {
     let pairs = (0..groups.len()).flat_map(|from| (0..from).map(move |into| (into, from)));
-    let alike = |(into, from): &(usize, usize)| {
-        let both = groups[*into].1.intersection(&groups[*from].1);
-        let least = works[*into].min(works[*from]).max(1);
-        (f64::from(work(&both.copied().collect())) / f64::from(least), u32::MAX - least)
-    };
-    let order = |a: &(usize, usize), b: &(usize, usize)| {
-        let (a, b) = (alike(a), alike(b));
-        a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
-    };
-    let (into, from) = pairs.max_by(order)?;
-    Some((into, from, alike(&(into, from)).0))
+    let alike = pairs.map(|(into, from)| {
+        let least = groups[into].cost.min(groups[from].cost).max(1);
+        let both = groups[into].work.shared(&groups[from].work).cost(costs);
+        ((into, from), f64::from(both) / f64::from(least), u32::MAX - least)
+    });
+    let ((into, from), alike, _) =
+        alike.max_by(|a, b| a.1.total_cmp(&b.1).then(a.2.cmp(&b.2)))?;
+    Some((into, from, alike))
 }
 
 /// All ways to cut a row of `n` into parts that are not empty.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::On;
-use super::heuristic::{self, carry, carry_ahead, cpu, gpu, stored};
+use super::heuristic::{self, carry, carry_ahead, cpu, gpu_of, stored};
+use super::{Case, On};
 use super::sums;
 use super::tiles::{self, march};
 use crate::algorithm::Algorithm;
@@ -17,13 +17,18 @@ pub struct Preset {
     /// Its effect, in a sentence.
     pub summary: &'static str,
     /// The schedule.
-    make: fn(&Algorithm, On) -> Schedule,
+    make: fn(&Case<'_>) -> Schedule,
 }
 
 impl Preset {
     /// Its schedule for a card, the newest that is modelled where a precision alone is given.
     pub fn schedule(&self, algorithm: &Algorithm, on: impl Into<On>) -> Schedule {
-        (self.make)(algorithm, on.into())
+        self.schedule_for(&Case::new(algorithm, on))
+    }
+
+    /// The same for a case: presets for the same one have costs in common.
+    pub fn schedule_for(&self, case: &Case<'_>) -> Schedule {
+        (self.make)(case)
     }
 }
 
@@ -32,12 +37,12 @@ pub const ALL: &[Preset] = &[
     Preset {
         name: "cpu",
         summary: "rows; what is expensive is stored (the CPU program)",
-        make: |a, _| cpu(a),
+        make: |case| cpu(case.algorithm),
     },
     Preset {
         name: "rows",
         summary: "one pass over rows, everything recomputed",
-        make: |_, _| Schedule {
+        make: |_| Schedule {
             placements: BTreeMap::new(),
             kernels: vec![Blocking::new(strategies::rows::STRATEGY.name, &[])],
             ..Schedule::default()
@@ -46,12 +51,12 @@ pub const ALL: &[Preset] = &[
     Preset {
         name: "direct",
         summary: "one pass, one thread a cell (the 55-point form)",
-        make: |a, p| tiles::direct(a, BTreeMap::new(), p),
+        make: |case| tiles::direct(case, BTreeMap::new()),
     },
     Preset {
         name: "single_pass",
         summary: "one pass over boxes of cells in shared memory (the 55-point form)",
-        make: |a, p| tiles::boxes(a, BTreeMap::new(), p),
+        make: |case| tiles::boxes(case, BTreeMap::new()),
     },
     Preset {
         name: "decomposed",
@@ -92,7 +97,7 @@ pub const ALL: &[Preset] = &[
     Preset {
         name: "gpu",
         summary: "marches; what is expensive is stored, sums ride along; two substeps at once if that is faster",
-        make: |a, on| gpu(a, on),
+        make: gpu_of,
     },
 ];
 
@@ -101,58 +106,58 @@ pub fn find(name: &str) -> Option<&'static Preset> {
     ALL.iter().find(|p| p.name == name)
 }
 
-fn decomposed(algorithm: &Algorithm, on: On) -> Schedule {
-    marched(algorithm, stored(algorithm, Halo::Exchange), on)
+fn decomposed(case: &Case<'_>) -> Schedule {
+    marched(case, stored(case.algorithm, Halo::Exchange))
 }
 
 /// If nothing is stored, or nothing can be added up before, this is `decomposed`.
-fn decomposed_sums(algorithm: &Algorithm, on: On) -> Schedule {
-    let mut placements = stored(algorithm, Halo::Exchange);
-    sums::store_parts(algorithm, &mut placements);
-    marched(algorithm, placements, on)
+fn decomposed_sums(case: &Case<'_>) -> Schedule {
+    let mut placements = stored(case.algorithm, Halo::Exchange);
+    sums::store_parts(case.algorithm, &mut placements);
+    marched(case, placements)
 }
 
-fn gathered(algorithm: &Algorithm, on: On) -> Schedule {
-    marched(algorithm, BTreeMap::new(), on)
+fn gathered(case: &Case<'_>) -> Schedule {
+    marched(case, BTreeMap::new())
 }
 
-fn carried(algorithm: &Algorithm, on: On) -> Schedule {
+fn carried(case: &Case<'_>) -> Schedule {
     let mut placements = BTreeMap::new();
-    if algorithm.dimension > 1 {
-        carry(algorithm, &mut placements);
+    if case.algorithm.dimension > 1 {
+        carry(case.algorithm, &mut placements);
     }
-    marched(algorithm, placements, on)
+    marched(case, placements)
 }
 
 /// If no sum that rides along is a factor, this is `carried`.
-fn ahead(algorithm: &Algorithm, on: On) -> Schedule {
+fn ahead(case: &Case<'_>) -> Schedule {
     let mut placements = BTreeMap::new();
-    if algorithm.dimension > 1 {
-        carry_ahead(algorithm, &mut placements);
+    if case.algorithm.dimension > 1 {
+        carry_ahead(case.algorithm, &mut placements);
     }
-    marched(algorithm, placements, on)
+    marched(case, placements)
 }
 
 /// If nothing is worth sharing, this is `carried`.
-fn shared(algorithm: &Algorithm, on: On) -> Schedule {
+fn shared(case: &Case<'_>) -> Schedule {
     let mut placements = BTreeMap::new();
-    if algorithm.dimension > 1 {
-        placements = heuristic::shared(algorithm);
-        carry(algorithm, &mut placements);
+    if case.algorithm.dimension > 1 {
+        placements = heuristic::shared(case.algorithm);
+        carry(case.algorithm, &mut placements);
     }
-    marched(algorithm, placements, on)
+    marched(case, placements)
 }
 
 /// If substeps cannot be fused, or no thread has registers for it, this is `shared`.
-fn fused(algorithm: &Algorithm, on: On) -> Schedule {
-    let fused = heuristic::fused_march(algorithm, heuristic::AT_ONCE, on);
-    fused.unwrap_or_else(|| shared(algorithm, on))
+fn fused(case: &Case<'_>) -> Schedule {
+    let fused = heuristic::fused_march(case, heuristic::AT_ONCE);
+    fused.unwrap_or_else(|| shared(case))
 }
 
 /// A march for each kernel; on a line, a thread a cell.
-fn marched(algorithm: &Algorithm, placements: BTreeMap<String, Placement>, on: On) -> Schedule {
-    if algorithm.dimension == 1 {
-        return tiles::direct(algorithm, placements, on);
+fn marched(case: &Case<'_>, placements: BTreeMap<String, Placement>) -> Schedule {
+    if case.algorithm.dimension == 1 {
+        return tiles::direct(case, placements);
     }
-    march(algorithm, placements, on)
+    march(case, placements)
 }

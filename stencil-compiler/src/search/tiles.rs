@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::On;
-use super::heuristic::{carry, costs, fit, stored};
+use super::Case;
+use super::heuristic::{carry, fit, stored};
 use crate::algorithm::Algorithm;
-use crate::compile::compile;
 use crate::cost::KernelCost;
 use crate::expr::real::Precision;
 use crate::schedule::{Blocking, Halo, Placement, Schedule, kernel_count, strategies};
@@ -19,19 +18,14 @@ const BOXES: [[u32; 4]; 5] =
 const ROLLS: u32 = 32;
 
 /// Boxes in shared memory, each cell computed at once; the largest that fits.
-pub(super) fn boxes(
-    algorithm: &Algorithm,
-    placements: BTreeMap<String, Placement>,
-    on: On,
-) -> Schedule {
+pub(super) fn boxes(case: &Case<'_>, placements: BTreeMap<String, Placement>) -> Schedule {
     let boxes = BOXES.map(|[x, y, z, blocks]| {
         let params = [("x", x), ("y", y), ("z", z), ("rolls", ROLLS), ("blocks", blocks)];
         Schedule::placing(placements.clone())
-            .blocked(algorithm, Blocking::new(strategies::tile3d::STRATEGY.name, &params))
+            .blocked(case.algorithm, Blocking::new(strategies::tile3d::STRATEGY.name, &params))
     });
-    let fits = |schedule: &Schedule| compile(algorithm, schedule, &on.target()).is_ok();
-    let found = boxes.into_iter().find(fits);
-    found.unwrap_or_else(|| direct(algorithm, placements, on))
+    let found = boxes.into_iter().find(|schedule| case.costs(schedule).is_some());
+    found.unwrap_or_else(|| direct(case, placements))
 }
 
 /// Tiles to try, (cells along x, along y, cells a thread): the first is the one that hand-tuned
@@ -49,75 +43,63 @@ fn marching(algorithm: &Algorithm, strategy: &str, (x, y, points): (u32, u32, u3
 
 /// Marches over the largest tile whose planes fit into shared memory, with several cells a thread if it has the
 /// registers; if no tile fits, one thread a cell, with carried sums recomputed.
-pub(super) fn march(
-    algorithm: &Algorithm,
-    placements: BTreeMap<String, Placement>,
-    on: On,
-) -> Schedule {
-    if let Some((schedule, _)) = largest_march(algorithm, &placements, on) {
+pub(super) fn march(case: &Case<'_>, placements: BTreeMap<String, Placement>) -> Schedule {
+    if let Some((schedule, _)) = largest_march(case, &placements) {
         return schedule;
     }
     let mut placements = placements;
     placements.retain(|_, p| matches!(p, Placement::Global(_)));
-    direct(algorithm, placements, on)
+    direct(case, placements)
 }
 
 /// The same marches, and their costs.
 pub(super) fn largest_march(
-    algorithm: &Algorithm,
+    case: &Case<'_>,
     placements: &BTreeMap<String, Placement>,
-    on: On,
 ) -> Option<(Schedule, Vec<KernelCost>)> {
     let base = Schedule::placing(placements.clone());
-    let kernels = kernel_count(algorithm, &base);
-    tiled(algorithm, &base, kernels, on)
+    let kernels = kernel_count(case.algorithm, &base);
+    tiled(case, &base, kernels)
 }
 
 /// The schedule with this many marches over the largest tile with which it is legal.
 pub(super) fn tiled(
-    algorithm: &Algorithm,
+    case: &Case<'_>,
     base: &Schedule,
     kernels: usize,
-    on: On,
 ) -> Option<(Schedule, Vec<KernelCost>)> {
-    tiles(algorithm, base, kernels, on).next()
+    tiles(case, base, kernels).next()
 }
 
 /// The schedules with this many marches over each tile with which they are legal, the largest first.
 pub(super) fn tiles(
-    algorithm: &Algorithm,
+    case: &Case<'_>,
     base: &Schedule,
     kernels: usize,
-    on: On,
 ) -> impl Iterator<Item = (Schedule, Vec<KernelCost>)> {
-    let in_precision = move |tile: &(u32, u32, u32)| on.precision == Precision::F32 || tile.2 == 1;
+    let is_narrow = case.on.precision == Precision::F32;
+    let in_precision = move |tile: &(u32, u32, u32)| is_narrow || tile.2 == 1;
     let tiled = move |tile: (u32, u32, u32)| {
-        let schedule = Schedule {
-            kernels: vec![marching(algorithm, strategies::march::STRATEGY.name, tile); kernels],
-            ..base.clone()
-        };
-        let costs = costs(algorithm, &schedule, on)?;
+        let march = marching(case.algorithm, strategies::march::STRATEGY.name, tile);
+        let schedule = Schedule { kernels: vec![march; kernels], ..base.clone() };
+        let costs = case.costs(&schedule)?;
         let is_legal = tile.2 == 1 || fit(&costs);
-        is_legal.then(|| split(algorithm, &schedule, on).unwrap_or((schedule, costs)))
+        is_legal.then(|| split(case, &schedule).unwrap_or((schedule, costs)))
     };
     TILES.into_iter().filter(in_precision).filter_map(tiled)
 }
 
 /// The schedule with the barriers around shared functions split, if there are any. It gains 3 to 14 %, measured for
 /// planes of four systems; along rows, in two dimensions, it may lose as much.
-fn split(
-    algorithm: &Algorithm,
-    schedule: &Schedule,
-    on: On,
-) -> Option<(Schedule, Vec<KernelCost>)> {
-    if algorithm.dimension < 3 {
+fn split(case: &Case<'_>, schedule: &Schedule) -> Option<(Schedule, Vec<KernelCost>)> {
+    if case.algorithm.dimension < 3 {
         return None;
     }
     let mut split = schedule.clone();
     for kernel in &mut split.kernels {
         kernel.params.insert("barrier".into(), 1);
     }
-    let costs = costs(algorithm, &split, on)?;
+    let costs = case.costs(&split)?;
     Some((split, costs))
 }
 
@@ -128,10 +110,11 @@ const PLANES: [((u32, u32, u32), u32); 4] =
 
 /// Planes in shared memory and columns in registers; sums that read other planes ride along if a thread has the
 /// registers, else those planes are kept too.
-pub(super) fn plane(algorithm: &Algorithm, on: On) -> Schedule {
+pub(super) fn plane(case: &Case<'_>) -> Schedule {
+    let algorithm = case.algorithm;
     let stored = stored(algorithm, Halo::Exchange);
     if algorithm.dimension == 1 {
-        return direct(algorithm, stored, on);
+        return direct(case, stored);
     }
     let mut carried = stored.clone();
     carry(algorithm, &mut carried);
@@ -145,12 +128,12 @@ pub(super) fn plane(algorithm: &Algorithm, on: On) -> Schedule {
                 _ => ROOM_FOR_TWO,
             };
             let fits = |cost: &KernelCost| cost.registers <= room(cost);
-            if costs(algorithm, &schedule, on).is_some_and(|all| all.iter().all(fits)) {
+            if case.costs(&schedule).is_some_and(|all| all.iter().all(fits)) {
                 return schedule;
             }
         }
     }
-    boxes(algorithm, stored, on)
+    boxes(case, stored)
 }
 
 /// Registers that a thread of two blocks may need by the estimate, which is on the high side, and
@@ -158,17 +141,13 @@ pub(super) fn plane(algorithm: &Algorithm, on: On) -> Schedule {
 const ROOM_FOR_TWO: u32 = 150;
 
 /// One thread a cell, two blocks on a multiprocessor if registers allow that.
-pub(super) fn direct(
-    algorithm: &Algorithm,
-    placements: BTreeMap<String, Placement>,
-    on: On,
-) -> Schedule {
+pub(super) fn direct(case: &Case<'_>, placements: BTreeMap<String, Placement>) -> Schedule {
     let schedule = |params: &[(&str, u32)]| {
         Schedule::placing(placements.clone())
-            .blocked(algorithm, Blocking::new(strategies::direct::STRATEGY.name, params))
+            .blocked(case.algorithm, Blocking::new(strategies::direct::STRATEGY.name, params))
     };
     let one = schedule(&[]);
-    match costs(algorithm, &one, on) {
+    match case.costs(&one) {
         Some(costs) if costs.iter().all(|c| c.registers <= ROOM_FOR_TWO) => {
             schedule(&[("blocks", 2)])
         }

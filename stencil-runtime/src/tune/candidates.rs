@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::schedule::{Blocking, LaunchKind, Layout, Schedule, strategies};
 use stencil_compiler::search::space::{Draws, Space};
-use stencil_compiler::search::{self, On, heuristic, presets};
+use stencil_compiler::search::{self, Case, On, heuristic, presets};
 
 use super::trial::{Fate, Trial};
 use super::{Candidate, Progress, Tuner};
@@ -29,6 +29,13 @@ const MOST_DRAWS: usize = 200;
 
 /// Draws of one batch.
 const AT_ONCE: usize = 64;
+
+/// The presets of a formulation for a card.
+struct Presets {
+    all: Vec<Candidate>,
+    /// The schedule of a run without a plan.
+    usual: Candidate,
+}
 
 impl Tuner<'_> {
     /// Adds trials of those candidates that are legal and new, of several with the same kernels the first; returns
@@ -68,20 +75,20 @@ impl Tuner<'_> {
     /// Returns the first race: presets of the usual formulation, the best of each other one, and of all others the
     /// best of each kind, as far as they are predicted until this time.
     pub(super) fn beginning(&mut self, until: Duration) -> Vec<usize> {
+        let presets: Vec<Presets> = (0..self.forms.len()).map(|form| self.presets(form)).collect();
         let mut alike = Vec::new();
-        for form in 0..self.forms.len() {
-            alike.extend(self.in_any_case(form));
+        for of_form in &presets {
+            alike.extend(self.in_any_case(of_form));
         }
         let begun = self.track.elapsed();
         // A third is left for kernels that are blocked each by itself.
         let scouting = 2 * until.saturating_sub(begun) / 3;
-        for (number, form) in (1u32..).zip(0..self.forms.len()) {
-            let until = begun + scouting * number / self.forms.len() as u32;
-            let own = self.presets(form);
-            alike.extend(self.scouted(&own, form, until));
+        for (form, own) in presets.iter().enumerate() {
+            let until = begun + scouting * (form as u32 + 1) / self.forms.len() as u32;
+            alike.extend(self.scouted(&own.all, form, until));
         }
         let order = self.blocked_apart(alike, until);
-        let own = self.presets(0);
+        let Presets { all: own, usual } = &presets[0];
         let mut seen = BTreeSet::from([0]);
         let is_own = |at: &usize| {
             let trial = &self.trials[*at];
@@ -106,8 +113,7 @@ impl Tuner<'_> {
         }
         self.sort(&mut chosen);
         // The schedule of a run without a plan is in every race, even without time.
-        let usual = self.usual(0);
-        let is_usual = |at: &usize| self.trials[*at].candidate() == usual;
+        let is_usual = |at: &usize| self.trials[*at].candidate() == *usual;
         if let Some(at) = chosen.iter().position(is_usual) {
             chosen[..=at].rotate_right(1);
         }
@@ -120,32 +126,22 @@ impl Tuner<'_> {
         On::from((self.track.key(form).precision, unit))
     }
 
-    /// Returns the schedule of a run of a formulation without a plan.
-    fn usual(&self, form: usize) -> Candidate {
-        let schedule = heuristic::gpu(self.algorithm(form), self.on(form));
-        Candidate { form, schedule }
-    }
-
     /// Adds the trial of the schedule of a run of a formulation without a plan, or of the first preset that is legal,
     /// even without time.
-    fn in_any_case(&mut self, form: usize) -> Vec<usize> {
-        let usual = self.ranked(&[self.usual(form)], Duration::MAX);
-        if !usual.is_empty() {
-            return usual;
-        }
-        let presets = self.presets(form).into_iter();
-        let mut each = presets.map(|preset| self.ranked(&[preset], Duration::MAX));
+    fn in_any_case(&mut self, presets: &Presets) -> Vec<usize> {
+        let each = [&presets.usual].into_iter().chain(&presets.all);
+        let mut each = each.map(|preset| self.ranked(std::slice::from_ref(preset), Duration::MAX));
         each.find(|trial| !trial.is_empty()).unwrap_or_default()
     }
 
-    /// Returns the presets of a card.
-    fn presets(&self, form: usize) -> Vec<Candidate> {
-        let algorithm = self.algorithm(form);
-        let on = self.on(form);
-        let all = presets::ALL.iter();
-        let all = all.map(|preset| preset.schedule(algorithm, on));
-        let own = all.filter(|schedule| schedule.is_for(LaunchKind::Blocks));
-        own.map(|schedule| Candidate { form, schedule }).collect()
+    /// Returns the presets of a formulation for a card.
+    fn presets(&self, form: usize) -> Presets {
+        let case = Case::new(self.algorithm(form), self.on(form));
+        let of_card = |schedule: &Schedule| schedule.is_for(LaunchKind::Blocks);
+        let all = presets::ALL.par_iter().map(|preset| preset.schedule_for(&case));
+        let all = all.filter(of_card).map(|schedule| Candidate { form, schedule });
+        let all: Vec<Candidate> = all.collect();
+        Presets { all, usual: Candidate { form, schedule: heuristic::gpu_of(&case) } }
     }
 
     /// Returns the share of a formulation in so many: the default one gets as many as if it were alone, and the others

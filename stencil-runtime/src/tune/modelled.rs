@@ -4,15 +4,14 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
-use stencil_compiler::cost::{KernelCost, Model, Rates, called};
+use stencil_compiler::cost::{KernelCost, Model, Rates, ScheduleCost, called};
 use stencil_compiler::search::plans::Key;
 
-use super::track::Track;
+use super::track::{Predictors, Track};
 use super::{Candidate, Fate, GAIN, Options, Subject, Trial, Tuned, Tuner};
 use crate::backend::cuda::nvrtc::{Nvrtc, Resources};
 use crate::backend::cuda::{BOXES, Doubt, Launched, OLDEST};
 use crate::bench::Sustained;
-use crate::simulation::builder::Predicted;
 use crate::{Error, Number};
 
 /// Schedules that are compiled at once.
@@ -40,6 +39,7 @@ pub(super) struct Modelled<'a, T: Number> {
     subject: Subject<'a, T>,
     options: &'a Options,
     model: &'static Model,
+    predictors: Predictors<'a>,
     begun: Instant,
 }
 
@@ -49,7 +49,9 @@ impl<'a, T: Number> Modelled<'a, T> {
         options: &'a Options,
         model: &'static Model,
     ) -> Self {
-        Modelled { subject, options, model, begun: Instant::now() }
+        let begun = Instant::now();
+        let predictors = subject.predictors(options.cells, model.rates.device());
+        Modelled { subject, options, model, predictors, begun }
     }
 }
 
@@ -67,15 +69,15 @@ impl<T: Number> Track for Modelled<'_, T> {
         Vec::new()
     }
 
-    fn predicted(&self, candidate: &Candidate) -> Option<Predicted> {
+    fn predicted(&self, candidate: &Candidate) -> Option<ScheduleCost> {
         let (cells, rates) = (self.options.cells, &self.model.rates);
-        let predicted = self.subject.predicted(candidate, cells, rates.device())?;
+        let predicted = self.predictors.predicted(candidate)?;
         let fits = |cost: &KernelCost| {
             let has_boxes = cost.work.boxes == 0 || self.model.capability >= BOXES;
             let time = || cost.time(cells, rates, cost.likely_registers());
             has_boxes && time().is_some()
         };
-        predicted.costs.iter().all(fits).then_some(predicted)
+        predicted.kernels.iter().all(fits).then_some(predicted)
     }
 
     fn compiles(&self) -> bool {

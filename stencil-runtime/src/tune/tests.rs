@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-use stencil_compiler::cost::{MODELS, Rates};
+use stencil_compiler::cost::{MODELS, Rates, ScheduleCost};
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::schedule::Schedule;
 use stencil_compiler::schedule::text::print;
@@ -13,7 +13,6 @@ use stencil_compiler::search::plans::Key;
 use super::*;
 use crate::backend::cuda::{CudaError, Doubt, Launched, Load};
 use crate::bench::Sustained;
-use crate::simulation::builder::Predicted;
 
 mod budget;
 mod compiled;
@@ -52,7 +51,7 @@ fn run(system: &SystemDef) -> Builder<f32> {
     Simulation::builder(system).cells(cells).dt(1e-6).unchecked_step(true)
 }
 
-fn seconds(predicted: &Predicted, candidate: &Candidate) -> f64 {
+fn seconds(predicted: &ScheduleCost, candidate: &Candidate) -> f64 {
     Trial::new(candidate.clone(), predicted.clone(), CELLS, &RATES).predicted
 }
 

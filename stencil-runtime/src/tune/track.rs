@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use stencil_compiler::compile::Device;
-use stencil_compiler::cost::{self, Rates};
+use stencil_compiler::cost::{KernelCost, Rates, ScheduleCost};
 use stencil_compiler::search::plans::Key;
 
 use super::{Candidate, Options, Subject};
@@ -17,7 +17,7 @@ use crate::backend::cuda::{
     Ahead, BOXES, Cache, Calibration, Card, CudaError, Doubt, Launched, Piece, Sensors,
 };
 use crate::bench::{self, BURST, Sustained};
-use crate::simulation::builder::Predicted;
+use crate::simulation::builder::Predictor;
 use crate::{Builder, Engine, Error, Number, Simulation};
 
 /// Cells of meshes on which bits are compared, by the number of dimensions: no tile divides them.
@@ -38,7 +38,7 @@ pub(super) trait Track {
     fn doubts(&self) -> Vec<Doubt>;
 
     /// Lowers a schedule as far as is possible without running, if it is legal and fits.
-    fn predicted(&self, candidate: &Candidate) -> Option<Predicted>;
+    fn predicted(&self, candidate: &Candidate) -> Option<ScheduleCost>;
 
     /// Is there a compiler for a card that is not there?
     fn compiles(&self) -> bool {
@@ -78,22 +78,32 @@ pub(super) trait Track {
     fn elapsed(&self) -> Duration;
 }
 
-impl<T: Number> Subject<'_, T> {
+impl<'a, T: Number> Subject<'a, T> {
     /// Returns the run of a formulation on so many cells.
     pub(super) fn run_of(&self, form: usize, cells: [usize; 3]) -> Builder<T> {
         (self.run)(&self.forms[form].system, cells)
     }
 
-    /// Lowers a candidate as far as is possible without running, if it is legal on a device.
-    pub(super) fn predicted(
-        &self,
-        Candidate { form, schedule }: &Candidate,
-        cells: [usize; 3],
-        device: Device,
-    ) -> Option<Predicted> {
-        let run = self.run_of(*form, cells);
-        let system = &self.forms[*form].system;
-        run.predicted(system, schedule, device).ok()
+    /// Returns what predicts schedules of a formulation on so many cells and a device; `None` if it has no such run.
+    fn predictor(&self, form: usize, cells: [usize; 3], device: Device) -> Option<Predictor<'a>> {
+        self.run_of(form, cells).predictor(&self.forms[form].system, device).ok()
+    }
+
+    /// Returns what predicts schedules of each formulation.
+    pub(super) fn predictors(&self, cells: [usize; 3], device: Device) -> Predictors<'a> {
+        let forms = 0..self.forms.len();
+        Predictors(forms.map(|form| self.predictor(form, cells, device)).collect())
+    }
+}
+
+/// What predicts schedules of each formulation.
+pub(super) struct Predictors<'a>(Vec<Option<Predictor<'a>>>);
+
+impl Predictors<'_> {
+    /// Lowers a candidate as far as is possible without running, if it is legal.
+    pub(super) fn predicted(&self, candidate: &Candidate) -> Option<ScheduleCost> {
+        let predictor = self.0.get(candidate.form)?.as_ref()?;
+        predictor.predicted(&candidate.schedule).ok()
     }
 }
 
@@ -119,6 +129,7 @@ pub(super) struct OnCard<'a, T: Number> {
     card: Card,
     cache: Cache,
     calibration: Calibration,
+    predictors: Predictors<'a>,
     sensors: Option<Sensors>,
     begun: Instant,
     there: BTreeMap<usize, Runner<T>>,
@@ -138,6 +149,7 @@ impl<'a, T: Number> OnCard<'a, T> {
             subject,
             options,
             sensors: Sensors::open(&card),
+            predictors: subject.predictors(options.cells, card.device()),
             card,
             cache,
             calibration: calibration.map_err(Error::Cuda)?,
@@ -180,14 +192,13 @@ impl<T: Number> Track for OnCard<'_, T> {
         self.calibration.doubts.clone()
     }
 
-    fn predicted(&self, candidate: &Candidate) -> Option<Predicted> {
-        let device = self.card.device();
-        let predicted = self.subject.predicted(candidate, self.options.cells, device)?;
-        let fits = |cost: &cost::KernelCost| {
+    fn predicted(&self, candidate: &Candidate) -> Option<ScheduleCost> {
+        let predicted = self.predictors.predicted(candidate)?;
+        let fits = |cost: &KernelCost| {
             let has_boxes = cost.work.boxes == 0 || self.card.capability >= BOXES;
             has_boxes && cost.shared_bytes <= self.card.shared_bytes
         };
-        predicted.costs.iter().all(fits).then_some(predicted)
+        predicted.kernels.iter().all(fits).then_some(predicted)
     }
 
     /// Compiles kernels into the cache. A failure here occurs again when the schedule is built, and is reported then.

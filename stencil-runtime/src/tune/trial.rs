@@ -1,12 +1,11 @@
 //! A schedule that is tried: its predicted and its measured times.
 
-use stencil_compiler::cost::{Fills, KernelCost, Limit, Rates, StepTime, Time};
+use stencil_compiler::cost::{Fills, KernelCost, Limit, Rates, ScheduleCost, StepTime, Time};
 use stencil_compiler::schedule::Schedule;
 
 use super::Candidate;
 use crate::backend::cuda::Launched;
 use crate::bench::Sustained;
-use crate::simulation::builder::Predicted;
 
 /// The fate of a schedule.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,17 +70,17 @@ pub struct Trial {
 impl Trial {
     pub(super) fn new(
         Candidate { form, schedule }: Candidate,
-        predicted: Predicted,
+        predicted: ScheduleCost,
         cells: [usize; 3],
         rates: &Rates,
     ) -> Self {
-        let value_bytes = predicted.costs.first().map_or(0, |cost| cost.value_bytes);
+        let value_bytes = predicted.kernels.first().map_or(0, |cost| cost.value_bytes);
         let mut trial = Trial {
             form,
             schedule,
             fills: Fills::of(&predicted.plan, cells, value_bytes),
-            identity: predicted.kernels,
-            costs: predicted.costs,
+            identity: predicted.identity,
+            costs: predicted.kernels,
             kernels: Vec::new(),
             compiled: None,
             predicted: f64::INFINITY,

@@ -17,7 +17,7 @@ use crate::{Boundary, Error, Instructions, Number, Schedule, Source, SystemDef, 
 
 pub(crate) use build::{AUTO, rules};
 pub(crate) use check::{MOST_CELLS, number};
-pub(crate) use predict::Predicted;
+pub(crate) use predict::Predictor;
 
 /// The engine of the steps. Results do not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,11 +1,8 @@
 //! Predicts the cost of a run on a card, without a card.
 
-use stencil_compiler::compile::{Compiled, Device, compile};
-use stencil_compiler::cost::{self, KernelCost};
+use stencil_compiler::compile::{Device, Target, compile};
+use stencil_compiler::cost::{Costs, ScheduleCost};
 use stencil_compiler::emit::{self, Places};
-use stencil_compiler::hash::fnv1a;
-use stencil_compiler::kernel::text;
-use stencil_compiler::plan::Plan;
 
 use super::Builder;
 use super::build::target;
@@ -16,48 +13,67 @@ use crate::backend::cuda::{self, CudaError};
 use crate::mesh::{Boundaries, Patches};
 use crate::{Error, Number, Schedule, SystemDef};
 
-/// A schedule lowered as far as is possible without a card.
-#[derive(Clone, Debug)]
-pub(crate) struct Predicted {
-    pub(crate) plan: Plan,
-    /// The costs of its kernels.
-    pub(crate) costs: Vec<KernelCost>,
-    /// A hash of the kernels: schedules with the same hash do the same.
-    pub(crate) kernels: u64,
+/// The costs of schedules of a run on a device, as far as they are known without one.
+#[derive(Debug)]
+pub(crate) struct Predictor<'a> {
+    costs: Costs<'a>,
+    on: OnMesh,
+}
+
+/// The facts of a run that decide how it does a schedule.
+#[derive(Clone, Copy, Debug)]
+struct OnMesh {
+    target: Target,
+    periodic: [bool; 3],
+    steps_alike: bool,
+}
+
+impl Predictor<'_> {
+    /// Returns the plan of a schedule, and the costs of its kernels.
+    ///
+    /// # Errors
+    /// If the schedule is illegal, without the legal choices.
+    pub(crate) fn predicted(&self, schedule: &Schedule) -> Result<ScheduleCost, Error> {
+        let algorithm = self.costs.algorithm();
+        let schedule = on_mesh(algorithm, schedule, self.on.periodic, self.on.steps_alike);
+        let cost = self.costs.of(&schedule)?;
+        // A run makes single steps, too.
+        if schedule.fuse > 1 {
+            self.costs.of(&schedule.unfused(algorithm))?;
+        }
+        Ok(cost)
+    }
 }
 
 impl<T: Number> Builder<T> {
-    /// Returns the plan of a schedule of its system on a device, and the costs of its kernels.
+    /// Returns the predictor of its run by a system on a device.
     ///
     /// # Errors
-    /// The first setting that does not fit; if the schedule is illegal, without the legal choices.
-    pub(crate) fn predicted(
+    /// The first setting that does not fit.
+    pub(crate) fn predictor<'a>(
         &self,
-        system: &SystemDef,
-        schedule: &Schedule,
+        system: &'a SystemDef,
         device: Device,
-    ) -> Result<Predicted, Error> {
-        let compiled = self.carried(system, schedule, device)?;
-        let costs = cost::kernels(&compiled).map_err(Error::Bug)?;
-        let texts = compiled.kernels.iter().map(text::print);
-        Ok(Predicted {
-            kernels: fnv1a(texts.collect::<String>().as_bytes()),
-            plan: compiled.plan,
-            costs,
-        })
+    ) -> Result<Predictor<'a>, Error> {
+        let on = self.on_mesh(system, device)?;
+        Ok(Predictor { costs: Costs::new(system.algorithm(), on.target), on })
     }
 
     /// Returns the resources of the kernels of a schedule on a device of an architecture that the compiler knows.
     ///
     /// # Errors
-    /// As [`predicted`](Self::predicted); if there is no compiler, or it does not take a kernel.
+    /// The first setting that does not fit; if the schedule is illegal, without the legal choices; if there is no
+    /// compiler, or it does not take a kernel.
     pub(crate) fn resources(
         &self,
         system: &SystemDef,
         schedule: &Schedule,
         (device, architecture): (Device, &str),
     ) -> Result<Vec<Resources>, Error> {
-        let compiled = self.carried(system, schedule, device)?;
+        let on = self.on_mesh(system, device)?;
+        let algorithm = system.algorithm();
+        let schedule = on_mesh(algorithm, schedule, on.periodic, on.steps_alike);
+        let compiled = compile(algorithm, &schedule, &on.target)?;
         let over = match self.patches {
             [1, 1, 1] => emit::Patches::One,
             _ => emit::Patches::Many,
@@ -69,30 +85,16 @@ impl<T: Number> Builder<T> {
         Ok(cuda::resources(&sources, &places, architecture)?)
     }
 
-    /// Lowers a schedule as far as is possible without a compiler, for a run on a device.
-    fn carried(
-        &self,
-        system: &SystemDef,
-        schedule: &Schedule,
-        device: Device,
-    ) -> Result<Compiled, Error> {
+    fn on_mesh(&self, system: &SystemDef, device: Device) -> Result<OnMesh, Error> {
         let mesh = self.mesh(system)?;
         let params = params(system, &self.params)?;
         let boundaries = Boundaries::new(system, &params, &self.boundaries, mesh.cells)?;
         let patches = Patches::new(&mesh, self.patches, self.devices)?;
-        let algorithm = system.algorithm();
-        let steps_alike = self.steps_alike(system, &params);
-        let schedule = on_mesh(algorithm, schedule, boundaries.periodic, steps_alike);
-        let target = target::<T>(&boundaries, &patches).on(device);
-        let carried = |schedule: &Schedule| -> Result<Compiled, Error> {
-            Ok(compile(algorithm, schedule, &target)?)
-        };
-        let compiled = carried(&schedule)?;
-        // A run makes single steps, too.
-        if schedule.fuse > 1 {
-            carried(&schedule.unfused(algorithm))?;
-        }
-        Ok(compiled)
+        Ok(OnMesh {
+            target: target::<T>(&boundaries, &patches).on(device),
+            periodic: boundaries.periodic,
+            steps_alike: self.steps_alike(system, &params),
+        })
     }
 }
 
@@ -117,9 +119,10 @@ mod tests {
         let predicted = |builder: Builder<f32>, loader: u32| {
             let march = format!("schedule kernel march tile_x=32 tile_y=4 loader={loader}");
             let schedule = parse(&march).unwrap();
-            let predicted = builder.predicted(&system, &schedule, usual_device("sm_90")).unwrap();
+            let predictor = builder.predictor(&system, usual_device("sm_90")).unwrap();
+            let predicted = predictor.predicted(&schedule).unwrap();
             let depth = predicted.plan.fills().next().map(|(_, depth)| depth);
-            (depth, predicted.kernels)
+            (depth, predicted.identity)
         };
         for loader in [0, 2] {
             assert_eq!(predicted(builder(), loader).0, None);

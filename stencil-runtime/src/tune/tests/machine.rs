@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::*;
 
 /// Predictions of the model by fingerprints of problems: most searches predict the same schedules.
-static OF_MODEL: Mutex<BTreeMap<(u64, Schedule), Option<Predicted>>> = Mutex::new(BTreeMap::new());
+static OF_MODEL: Mutex<BTreeMap<(u64, Schedule), Option<ScheduleCost>>> = Mutex::new(BTreeMap::new());
 
 /// The time of a schedule on the machine, from the model's.
 pub(super) type Behaves = fn(&Schedule, f64) -> Result<f64, CudaError>;
@@ -53,7 +53,7 @@ impl Track for Machine<'_> {
         Vec::new()
     }
 
-    fn predicted(&self, candidate: &Candidate) -> Option<Predicted> {
+    fn predicted(&self, candidate: &Candidate) -> Option<ScheduleCost> {
         *self.predicted.lock().unwrap() += self.predicts;
         self.of_model(candidate)
     }
@@ -68,7 +68,7 @@ impl Track for Machine<'_> {
         assert!(is_new, "it was compiled before: {candidate:?}");
         let taken = self.compiler.and_then(|taken| taken(&candidate.schedule));
         let taken = taken.ok_or_else(|| Error::Bug("the compiler gives up".into()))?;
-        let kernels = self.of_model(candidate).unwrap().costs.len();
+        let kernels = self.of_model(candidate).unwrap().kernels.len();
         Ok(vec![taken; kernels])
     }
 
@@ -126,14 +126,15 @@ impl Track for Machine<'_> {
 
 impl<'a> Machine<'a> {
     /// Returns the model's prediction of a candidate, without the time for it.
-    fn of_model(&self, Candidate { form, schedule }: &Candidate) -> Option<Predicted> {
+    fn of_model(&self, Candidate { form, schedule }: &Candidate) -> Option<ScheduleCost> {
         let system = &self.forms[*form].system;
         let key = (fingerprint(system.algorithm()), schedule.clone());
         if let Some(known) = OF_MODEL.lock().unwrap().get(&key) {
             return known.clone();
         }
         let device = RATES.device();
-        let predicted = run(system).predicted(system, schedule, device).ok();
+        let predictor = run(system).predictor(system, device).ok();
+        let predicted = predictor.and_then(|predictor| predictor.predicted(schedule).ok());
         OF_MODEL.lock().unwrap().insert(key, predicted.clone());
         predicted
     }
