@@ -109,8 +109,13 @@ pub fn lower(
 ) -> Result<Compiled, ScheduleError> {
     plan.check().map_err(Refusal::from)?;
     let problem = schedule.problem(algorithm)?.into_owned();
-    let kernels = (0..plan.launches.len()).map(|at| lower_launch(&problem, &plan, at, target));
-    let kernels = kernels.collect::<Result<_, _>>()?;
+    let mut kernels: Vec<Kernel> = Vec::new();
+    for (at, launch) in plan.launches.iter().enumerate() {
+        kernels.push(match plan.like(at) {
+            Some(before) => Kernel { name: launch.name.clone(), ..kernels[before].clone() },
+            None => lower_launch(&problem, &plan, at, target)?,
+        });
+    }
     Ok(Compiled { problem, plan, kernels })
 }
 

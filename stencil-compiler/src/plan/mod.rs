@@ -92,6 +92,28 @@ pub struct Launch {
     pub blocking: Blocking,
 }
 
+impl Plan {
+    /// Returns the first launch before this one that does the same, in an earlier substep: their kernels differ in name
+    /// only.
+    pub fn like(&self, launch: usize) -> Option<usize> {
+        let own = self.launches.get(launch)?;
+        self.launches[..launch].iter().position(|before| before.is_like(own))
+    }
+}
+
+impl Launch {
+    /// Does another launch do the same, under another name or in another substep?
+    fn is_like(&self, other: &Launch) -> bool {
+        self.work() == other.work()
+    }
+
+    /// Returns all that decides its kernel, but for its name.
+    fn work(&self) -> impl PartialEq {
+        let Launch { kernel, outputs, inputs, extend, wrapped, placements, blocking, .. } = self;
+        (kernel, outputs, inputs, extend, wrapped, placements, blocking)
+    }
+}
+
 /// One entry of the plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {

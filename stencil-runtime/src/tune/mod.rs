@@ -11,6 +11,7 @@
 //! its bits must be those of the same formulation on the processor.
 
 mod candidates;
+mod first;
 mod modelled;
 mod race;
 mod report;
@@ -33,7 +34,7 @@ use crate::{Builder, Error, Number, Simulation, SystemDef};
 use modelled::Modelled;
 use track::{OnCard, Track};
 
-pub use modelled::by_the_model;
+pub use modelled::{by_the_model, pick_tmp};
 pub use report::{ModelError, Tuned};
 pub use track::ODD;
 pub use trial::{Fate, Trial};
@@ -183,7 +184,7 @@ pub fn tune<T: Number>(
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> Result<Tuned, Error> {
     if let Some(model) = options.on {
-        let mut track = Modelled::new(subject, options, model);
+        let mut track = Modelled::new(subject, options, model.into());
         return Tuner::new(subject.forms, options, &mut track, progress).by_model();
     }
     let mut track = OnCard::new(subject, options)?;

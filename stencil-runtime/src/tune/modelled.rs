@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use stencil_compiler::cost::{KernelCost, Model, Rates, ScheduleCost, called};
-use stencil_compiler::search::plans::Key;
+use stencil_compiler::search::plans::{Key, Plan};
 
 use super::track::{Predictors, Track};
-use super::{Candidate, Fate, GAIN, Options, Subject, Trial, Tuned, Tuner};
+use super::{Candidate, Fate, GAIN, Options, Progress, Subject, Trial, Tuned, Tuner};
 use crate::backend::cuda::nvrtc::{Nvrtc, Resources};
 use crate::backend::cuda::{BOXES, Doubt, Launched, OLDEST};
 use crate::bench::Sustained;
@@ -34,35 +34,64 @@ pub fn by_the_model(card: &str) -> Option<String> {
     called(card).map(name)
 }
 
+/// A card as far as predictions need it.
+#[derive(Clone, Debug)]
+pub(crate) struct Unseen {
+    /// Its name in plan files.
+    pub(crate) name: String,
+    /// Its compute capability.
+    pub(crate) capability: (u32, u32),
+    /// The work that it does in a second.
+    pub(crate) rates: Rates,
+}
+
+impl From<&Model> for Unseen {
+    fn from(model: &Model) -> Self {
+        Unseen { name: name(model), capability: model.capability, rates: model.rates }
+    }
+}
+
 /// The parts of such a search.
 pub(super) struct Modelled<'a, T: Number> {
     subject: Subject<'a, T>,
     options: &'a Options,
-    model: &'static Model,
+    card: Unseen,
     predictors: Predictors<'a>,
     begun: Instant,
 }
 
 impl<'a, T: Number> Modelled<'a, T> {
-    pub(super) fn new(
-        subject: Subject<'a, T>,
-        options: &'a Options,
-        model: &'static Model,
-    ) -> Self {
+    pub(super) fn new(subject: Subject<'a, T>, options: &'a Options, card: Unseen) -> Self {
         let begun = Instant::now();
-        let predictors = subject.predictors(options.cells, model.rates.device());
-        Modelled { subject, options, model, predictors, begun }
+        let predictors = subject.predictors(options.cells, card.rates.device());
+        Modelled { subject, options, card, predictors, begun }
     }
+}
+
+/// Returns the schedule that the model prefers among presets and the best blockings of each placement. It takes
+/// seconds, and no card.
+///
+/// # Errors
+/// If no schedule is legal.
+pub(crate) fn pick<T: Number>(
+    subject: Subject<'_, T>,
+    options: &Options,
+    card: Unseen,
+) -> Result<Plan, Error> {
+    let mut track = Modelled::new(subject, options, card);
+    let nothing = &mut |_: Progress| {};
+    let tuned = Tuner::new(subject.forms, options, &mut track, nothing).picked()?;
+    tuned.plan.ok_or_else(|| Error::Bug("a search without a result".into()))
 }
 
 impl<T: Number> Track for Modelled<'_, T> {
     fn key(&self, form: usize) -> Key {
         let system = &self.subject.forms[form].system;
-        self.options.key_on(&name(self.model), system, T::PRECISION)
+        self.options.key_on(&self.card.name, system, T::PRECISION)
     }
 
     fn rates(&self) -> Rates {
-        self.model.rates
+        self.card.rates
     }
 
     fn doubts(&self) -> Vec<Doubt> {
@@ -70,10 +99,10 @@ impl<T: Number> Track for Modelled<'_, T> {
     }
 
     fn predicted(&self, candidate: &Candidate) -> Option<ScheduleCost> {
-        let (cells, rates) = (self.options.cells, &self.model.rates);
+        let (cells, rates) = (self.options.cells, &self.card.rates);
         let predicted = self.predictors.predicted(candidate)?;
         let fits = |cost: &KernelCost| {
-            let has_boxes = cost.work.boxes == 0 || self.model.capability >= BOXES;
+            let has_boxes = cost.work.boxes == 0 || self.card.capability >= BOXES;
             let time = || cost.time(cells, rates, cost.likely_registers());
             has_boxes && time().is_some()
         };
@@ -81,12 +110,12 @@ impl<T: Number> Track for Modelled<'_, T> {
     }
 
     fn compiles(&self) -> bool {
-        self.model.capability >= OLDEST && Nvrtc::shared().is_ok()
+        self.card.capability >= OLDEST && Nvrtc::shared().is_ok()
     }
 
     fn compiled(&self, Candidate { form, schedule }: &Candidate) -> Result<Vec<(u32, u32)>, Error> {
-        let (major, minor) = self.model.capability;
-        let on = (self.model.rates.device(), format!("sm_{major}{minor}"));
+        let (major, minor) = self.card.capability;
+        let on = (self.card.rates.device(), format!("sm_{major}{minor}"));
         let run = self.subject.run_of(*form, self.options.cells);
         let system = &self.subject.forms[*form].system;
         let found = run.resources(system, schedule, (on.0, &on.1))?;
@@ -126,6 +155,18 @@ impl<T: Number> Track for Modelled<'_, T> {
 }
 
 impl Tuner<'_> {
+    /// Predicts presets and the best of each placement.
+    fn picked(mut self) -> Result<Tuned, Error> {
+        self.beginning_of_pick();
+        match self.fastest() {
+            Some(best) => {
+                let rate = self.rate(self.trials[best].predicted);
+                Ok(self.found(best, rate))
+            }
+            None => Err(self.nothing()),
+        }
+    }
+
     /// Goes to the neighbour that is predicted to be fastest, until none is or the time is up.
     pub(super) fn by_model(mut self) -> Result<Tuned, Error> {
         // A race would not time all schedules that are predicted.
@@ -193,4 +234,8 @@ impl Tuner<'_> {
             trial.predict(cells, &rates);
         }
     }
+}
+#[doc(hidden)]
+pub fn pick_tmp<T: Number>(subject: Subject<'_, T>, options: &Options, model: &Model) -> Result<Plan, Error> {
+    pick(subject, options, model.into())
 }

@@ -2,7 +2,7 @@
 
 use stencil_compiler::compile::{Device, Target, compile};
 use stencil_compiler::cost::{Costs, ScheduleCost};
-use stencil_compiler::emit::{self, Places};
+use stencil_compiler::emit::{self, Places, Source};
 
 use super::Builder;
 use super::build::target;
@@ -78,9 +78,15 @@ impl<T: Number> Builder<T> {
             [1, 1, 1] => emit::Patches::One,
             _ => emit::Patches::Many,
         };
-        let kernels = compiled.kernels.iter();
-        let sources = kernels.map(|kernel| emit::cuda_over(over, kernel, T::PRECISION));
-        let sources = sources.collect::<Result<Vec<_>, _>>().map_err(CudaError::from)?;
+        let mut sources: Vec<Source> = Vec::new();
+        for (at, kernel) in compiled.kernels.iter().enumerate() {
+            sources.push(match compiled.plan.like(at) {
+                Some(before) => sources[before].clone(),
+                None => {
+                    emit::cuda_over(over, kernel, T::PRECISION).map_err(CudaError::from)?
+                }
+            });
+        }
         let places = Places::of(&compiled.problem);
         Ok(cuda::resources(&sources, &places, architecture)?)
     }

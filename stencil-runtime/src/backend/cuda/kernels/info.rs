@@ -4,6 +4,7 @@ use cudarc::driver::CudaFunction;
 use stencil_compiler::cost::Bound;
 use stencil_compiler::emit::Source;
 use stencil_compiler::kernel::Multiprocessor;
+use stencil_compiler::plan::Launch;
 
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::compile::nvrtc::Resources;
@@ -30,12 +31,12 @@ pub struct Launched {
 }
 
 impl Launched {
-    /// A kernel on a card with such multiprocessors; `resources` are those of its compiler.
+    /// The kernel of a launch on a card with such multiprocessors; `resources` are those of its compiler.
     pub(crate) fn new(
         multiprocessor: &Multiprocessor,
         function: &CudaFunction,
         source: &Source,
-        substep: usize,
+        launch: &Launch,
         resources: Resources,
     ) -> Result<Self, CudaError> {
         let threads: u32 = source.threads.iter().product();
@@ -48,8 +49,8 @@ impl Launched {
         let shared_bytes = source.shared_bytes + resources.shared_bytes as usize;
         let bound = multiprocessor.occupancy(threads, resources.registers, shared_bytes);
         Ok(Launched {
-            name: source.name.clone(),
-            substep,
+            name: launch.name.clone(),
+            substep: launch.substep,
             threads,
             shared_bytes,
             resident,

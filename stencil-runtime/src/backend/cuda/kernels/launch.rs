@@ -26,7 +26,8 @@ use crate::backend::cuda::memory::tensor_maps::{Maps, Series, TensorMap};
 use crate::backend::cuda::memory::{Memory, bytes};
 use crate::{Number, mesh};
 
-/// A launch of the plan as text, not compiled yet.
+/// A launch of the plan as text, not compiled yet. Launches of several substeps that do the same have one text, with
+/// the name of the first.
 #[derive(Debug)]
 pub(crate) struct Text {
     kernel: Kernel,
@@ -64,7 +65,7 @@ pub(crate) fn texts_changed<T: Number>(
     (patches, device): (Patches, &Device),
     change: impl Fn(Kernel) -> Kernel,
 ) -> Result<Vec<Text>, CudaError> {
-    let text = |(at, launch): (usize, &Launch)| {
+    let text = |at: usize, launch: &Launch| {
         let wrong = |reason: String| CudaError::Kernel { kernel: launch.name.clone(), reason };
         let on = (T::BYTES, &device.multiprocessor);
         let kernel = lower(algorithm, plan, at, on).map_err(|e| wrong(e.message))?;
@@ -76,7 +77,17 @@ pub(crate) fn texts_changed<T: Number>(
         let source = emit::cuda_over(patches, &kernel, T::PRECISION)?;
         Ok(Text { kernel, source })
     };
-    plan.launches.iter().enumerate().map(text).collect()
+    let mut texts: Vec<Text> = Vec::new();
+    for (at, launch) in plan.launches.iter().enumerate() {
+        texts.push(match plan.like(at).map(|before| &texts[before]) {
+            Some(Text { kernel, source }) => {
+                let kernel = Kernel { name: launch.name.clone(), ..kernel.clone() };
+                Text { kernel, source: source.clone() }
+            }
+            None => text(at, launch)?,
+        });
+    }
+    Ok(texts)
 }
 
 /// Returns the depth of the ghost cells that the kernels may access.
@@ -257,7 +268,7 @@ impl Ready {
         let resources = resources.find(|r| r.name == source.name);
         let resources = resources.unwrap_or_default();
         let unit = &card.card.multiprocessor;
-        let launched = Launched::new(unit, &function, source, launch.substep, resources)?;
+        let launched = Launched::new(unit, &function, source, launch, resources)?;
         let buffer = |name: &str| {
             let at = plan.buffers.iter().position(|b| b.name == name);
             at.ok_or_else(|| wrong(format!("the plan has no buffer `{name}`")))
