@@ -117,21 +117,14 @@ fn known_by<P: Points>(
     let mut known: Vec<Reads<P>> = vec![Vec::new(); alg.functions.len()];
     let is_read = |id: FnId| stored.contains(&id) || matches!(alg.function(id).def, Def::State(_));
     for &id in all {
-        let points = if is_read(id) {
-            vec![(id, P::here())]
-        } else {
-            expand(&alg.function(id).def, &known)
-        };
+        let points =
+            if is_read(id) { vec![(id, P::here())] } else { expand(&alg.function(id).def, &known) };
         known[id.0 as usize] = points;
     }
     known
 }
 
-fn read_by<P: Points>(
-    alg: &Algorithm,
-    roots: &[FnId],
-    stored: &BTreeSet<FnId>,
-) -> Reads<P> {
+fn read_by<P: Points>(alg: &Algorithm, roots: &[FnId], stored: &BTreeSet<FnId>) -> Reads<P> {
     let known = known_by::<P>(alg, &needed(alg, roots, stored), stored);
     let mut out = Vec::new();
     for root in roots {

@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Case, On};
 use super::cuts::cuts;
 use super::factors::factors;
 use super::passes::{self, WAYS};
 use super::tiles::{boxes, direct, largest_march, tiled, tiles};
+use super::{Case, On};
 use crate::algorithm::footprint::needed;
 use crate::algorithm::{Access, Algorithm, Def, FnId, Offset};
 use crate::cost::{KernelCost, Limit, MOST_REGISTERS};

@@ -168,8 +168,7 @@ fn most_alike(groups: &[Group], costs: &[u32]) -> Option<(usize, usize, f64)> {
         let both = groups[into].work.shared(&groups[from].work).cost(costs);
         ((into, from), f64::from(both) / f64::from(least), u32::MAX - least)
     });
-    let ((into, from), alike, _) =
-        alike.max_by(|a, b| a.1.total_cmp(&b.1).then(a.2.cmp(&b.2)))?;
+    let ((into, from), alike, _) = alike.max_by(|a, b| a.1.total_cmp(&b.1).then(a.2.cmp(&b.2)))?;
     Some((into, from, alike))
 }
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::heuristic::{self, carry, carry_ahead, cpu, gpu_of, stored};
-use super::{Case, On};
 use super::sums;
 use super::tiles::{self, march};
+use super::{Case, On};
 use crate::algorithm::Algorithm;
 use crate::schedule::{Blocking, Halo, Placement, Schedule, strategies};
 

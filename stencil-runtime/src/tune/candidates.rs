@@ -6,8 +6,8 @@ use std::time::Duration;
 use rayon::prelude::*;
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::schedule::{LaunchKind, Layout, Schedule, strategies};
-use stencil_compiler::search::space::{Draws, Space};
 use stencil_compiler::search;
+use stencil_compiler::search::space::{Draws, Space};
 
 use super::trial::{Fate, Trial};
 use super::{Candidate, Progress, Tuner};

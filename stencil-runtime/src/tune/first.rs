@@ -123,18 +123,14 @@ impl Tuner<'_> {
     }
 
     /// Adds trials of the usual schedule of each formulation, even without time, and of its presets and scouts.
-    fn scouted_forms(
-        &mut self,
-        presets: &[Presets],
-        until: Duration,
-    ) -> (Vec<usize>, Vec<Groups>) {
+    fn scouted_forms(&mut self, presets: &[Presets], until: Duration) -> (Vec<usize>, Vec<Groups>) {
         let mut alike = Vec::new();
         for of_form in presets {
             alike.extend(self.in_any_case(of_form));
         }
         let begun = self.track.elapsed();
         // A third is left for kernels that are blocked each by itself.
-        let scouting = 2 * until.saturating_sub(begun) / 3;
+        let scouting = until.saturating_sub(begun) / 3 * 2;
         let mut groups = Vec::new();
         for (form, own) in presets.iter().enumerate() {
             let share = scouting / self.forms.len() as u32 * (form as u32 + 1);

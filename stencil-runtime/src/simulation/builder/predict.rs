@@ -82,9 +82,7 @@ impl<T: Number> Builder<T> {
         for (at, kernel) in compiled.kernels.iter().enumerate() {
             sources.push(match compiled.plan.like(at) {
                 Some(before) => sources[before].clone(),
-                None => {
-                    emit::cuda_over(over, kernel, T::PRECISION).map_err(CudaError::from)?
-                }
+                None => emit::cuda_over(over, kernel, T::PRECISION).map_err(CudaError::from)?,
             });
         }
         let places = Places::of(&compiled.problem);

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::*;
 
 /// Predictions of the model by fingerprints of problems: most searches predict the same schedules.
-static OF_MODEL: Mutex<BTreeMap<(u64, Schedule), Option<ScheduleCost>>> = Mutex::new(BTreeMap::new());
+static OF_MODEL: Mutex<BTreeMap<(u64, Schedule), Option<ScheduleCost>>> =
+    Mutex::new(BTreeMap::new());
 
 /// The time of a schedule on the machine, from the model's.
 pub(super) type Behaves = fn(&Schedule, f64) -> Result<f64, CudaError>;
