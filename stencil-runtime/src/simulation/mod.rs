@@ -8,6 +8,7 @@ mod evaluate;
 mod law;
 mod parts;
 mod rejected;
+mod reschedule;
 mod restart;
 mod speeds;
 mod stable;
@@ -119,8 +120,8 @@ pub(crate) enum Pace {
     },
 }
 
-/// The constant parts of a run.
-#[derive(Debug)]
+/// The parts of a run that stay until it goes on by another schedule.
+#[derive(Clone, Debug)]
 pub(crate) struct Setup {
     pub(crate) system: SystemDef,
     /// The plan of single steps.

@@ -3,8 +3,8 @@
 mod build;
 mod check;
 mod engine;
-mod fused;
 mod predict;
+mod scheduled;
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -15,9 +15,11 @@ use crate::backend::cuda::Cache;
 use crate::mesh::{Faces, Setting};
 use crate::{Boundary, Error, Instructions, Number, Schedule, Source, SystemDef, ToSystem};
 
-pub(crate) use build::{AUTO, rules};
+pub(crate) use build::{AUTO, device, rules};
 pub(crate) use check::{MOST_CELLS, number};
+pub(crate) use engine::choose;
 pub(crate) use predict::Predicted;
+pub(crate) use scheduled::Scheduled;
 
 /// The engine of the steps. Results do not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

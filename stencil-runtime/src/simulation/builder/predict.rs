@@ -8,9 +8,9 @@ use stencil_compiler::kernel::text;
 use stencil_compiler::plan::Plan;
 
 use super::Builder;
-use super::build::target;
 use super::check::params;
 use super::engine::on_mesh;
+use super::scheduled::target;
 use crate::backend::cuda::nvrtc::Resources;
 use crate::backend::cuda::{self, CudaError};
 use crate::mesh::{Boundaries, Patches};

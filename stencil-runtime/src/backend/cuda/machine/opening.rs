@@ -34,6 +34,13 @@ impl Opening {
         Opening { ordinal, usual: None, state: State::Closed, compiler: None }
     }
 
+    /// Takes a card that is in use.
+    pub(crate) fn of(opened: Opened) -> Self {
+        let mut opening = Opening::new(opened.card.ordinal);
+        opening.state = State::Done(Ok(opened));
+        opening
+    }
+
     /// Stands for the usual card of an architecture, which stays closed.
     pub(crate) fn usual(architecture: &str) -> Self {
         let mut opening = Opening::new(0);
