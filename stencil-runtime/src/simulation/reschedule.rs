@@ -2,10 +2,19 @@
 
 use stencil_compiler::plan::BufferRole;
 
-use super::builder::{self, Scheduled, choose};
-use super::{Engine, Pace, Sampled, Setup, Simulation, Watch};
+use super::builder::{self, Chosen, Scheduled, Started, choose};
+use super::{Engine, Pace, Sampled, Setup, Simulation};
 use crate::backend::{Device, cuda, on_card, on_card_mut};
 use crate::{Error, Number, Schedule};
+
+impl Setup {
+    /// Returns the setup of the same run by another schedule, and the engine that follows it.
+    pub(super) fn by(&self, scheduled: Scheduled) -> (Self, Chosen) {
+        let Scheduled { engine, schedule, plan, fused } = scheduled;
+        let setup = Setup { plan, fused, schedule, engine: engine.engine(), ..self.clone() };
+        (setup, engine)
+    }
+}
 
 impl<T: Number> Simulation<T> {
     /// Goes on by another schedule. All further steps have the bits that they would have had by the old one: fields,
@@ -18,7 +27,7 @@ impl<T: Number> Simulation<T> {
     /// # let heat = SystemDef::from_text("heat.pde", "
     /// #     pub system Heat in 2d { field q: scalar; let g = grad(q); ddt(q) = div(g); }
     /// #     scheme s for Heat { space: central<order = 4>; mixed: composed; time: ssprk2; }")?;
-    /// let stored = text::parse("schedule place g_x = global place g_y = global kernel direct kernel direct")?;
+    /// let stored = text::parse("schedule place g_x global exchange place g_y global exchange kernel direct kernel direct")?;
     /// let run = |other| -> Result<Vec<u64>, stencil_runtime::Error> {
     ///     let mut simulation = Simulation::<f64>::builder(&heat).cells([16, 8, 1]).dt(1e-4).build()?;
     ///     simulation.set("q", |x, y, _| x * y)?;
@@ -42,7 +51,7 @@ impl<T: Number> Simulation<T> {
         if self.lost {
             return Err(Error::Lost);
         }
-        let (setup, mut device, watch) = self.rebuilt(schedule)?;
+        let (setup, (mut device, watch)) = self.rebuilt(schedule)?;
         take_fields(device.as_mut(), self.device.as_ref())?;
         device.bound(self.device.fields().most().to_f64());
         let old = (
@@ -59,11 +68,7 @@ impl<T: Number> Simulation<T> {
     }
 
     /// Makes the parts of the same run by another schedule, with fields of zeros.
-    #[expect(clippy::type_complexity, reason = "the three parts that are replaced")]
-    fn rebuilt(
-        &self,
-        schedule: &Schedule,
-    ) -> Result<(Setup, Box<dyn Device<T>>, Option<Watch>), Error> {
+    fn rebuilt(&self, schedule: &Schedule) -> Result<(Setup, Started<T>), Error> {
         let Setup { system, mesh, patches, .. } = &self.setup;
         let domain = self.device.fields().domain.clone();
         let boundaries = &domain.boundaries;
@@ -85,13 +90,10 @@ impl<T: Number> Simulation<T> {
             mesh.cells,
         )?;
         let scheduled = Scheduled::new::<T>(system, chosen, (boundaries, patches, domain.halo))?;
-        let Scheduled { engine, schedule, plan, fused } =
-            scheduled.at_pace(system, self.pace, patches)?;
-        let engine_of_user = engine.engine();
-        let setup = Setup { plan, fused, schedule, engine: engine_of_user, ..self.setup.clone() };
+        let (setup, engine) = self.setup.by(scheduled.at_pace(system, self.pace, patches)?);
         let of = (engine, domain, &self.sources);
-        let (device, watch) = builder::device(&setup, of, self.pool.clone(), (card, cache))?;
-        Ok((setup, device, watch))
+        let started = builder::device(&setup, of, self.pool.clone(), (&mut card, cache))?;
+        Ok((setup, started))
     }
 
     /// Takes the values of all fields from another run of the system on the same mesh and card, if both are on a card;

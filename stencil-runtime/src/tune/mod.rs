@@ -12,6 +12,7 @@
 
 mod candidates;
 mod modelled;
+pub(crate) mod pick;
 mod race;
 mod report;
 #[cfg(test)]

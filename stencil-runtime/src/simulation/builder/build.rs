@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use rayon::ThreadPool;
 use stencil_compiler::algorithm::Role;
@@ -18,9 +19,9 @@ use crate::backend::{Device, cuda};
 use crate::field::Domain;
 use crate::mesh::{Axis, Boundaries, Mesh, Patches, Sampled, formula};
 use crate::simulation::watch::Watch;
-use crate::simulation::{Pace, Parts, Setup, sampled};
+use crate::simulation::{Pace, Parts, Picking, Setup, Timings, sampled};
 use crate::step::{Plans, Rules, halo_of, kind};
-use crate::{Error, Instructions, Number, Simulation, Source, SystemDef};
+use crate::{Error, Instructions, Number, Schedule, Simulation, Source, SystemDef};
 
 /// The part of the limit that automatic steps take.
 pub(crate) const AUTO: f64 = 0.8;
@@ -29,12 +30,12 @@ pub(crate) const AUTO: f64 = 0.8;
 const LOOK: usize = 32;
 
 /// A run before memory is taken.
-struct Planned {
-    mesh: Mesh,
+pub(super) struct Planned {
+    pub(super) mesh: Mesh,
     patches: Patches,
-    params: Vec<f64>,
-    boundaries: Boundaries,
-    scheduled: Scheduled,
+    pub(super) params: Vec<f64>,
+    pub(super) boundaries: Boundaries,
+    pub(super) scheduled: Scheduled,
     /// Ghost cells that are read outside of the plan.
     halo: [usize; 3],
 }
@@ -57,10 +58,14 @@ impl<T: Number> Builder<T> {
         if matches!(self.engine, Engine::Cuda | Engine::Auto) {
             card.begin(cache.as_ref());
         }
-        let Planned { mesh, patches, params, boundaries, scheduled, halo } =
-            self.planned(&system, self.engine, &mut card)?;
-        let Scheduled { engine, schedule, plan, fused } =
-            scheduled.at_pace(&system, pace, &patches)?;
+        let usual = self.planned(&system, (self.engine, &mut card), self.schedule.clone())?;
+        let begun = Instant::now();
+        let (pick, picking) = self.picked(&system, &usual, (&mut card, cache.as_ref()));
+        let timings = Timings { pick: begun.elapsed(), ..Timings::default() };
+        let Planned { mesh, patches, params, boundaries, scheduled, halo } = usual;
+        let at_pace = |scheduled: Scheduled| scheduled.at_pace(&system, pace, &patches);
+        let pick = pick.map(at_pace).transpose()?;
+        let Scheduled { engine, schedule, plan, fused } = at_pace(scheduled)?;
         let given = self.sources.iter();
         let given = given.map(|(name, source)| (name.clone(), format!("{source:?}")));
         let given: Vec<(String, String)> = given.collect();
@@ -84,9 +89,13 @@ impl<T: Number> Builder<T> {
         };
         let domain =
             Domain { mesh, patches, boundaries, halo, keep_last: self.keep_last, look_every };
-        let of = (engine, domain, &sources);
-        let (device, watch) = device::<T>(&setup, of, pool.clone(), (card, cache))?;
-        let parts = Parts { device, watch, sources, pool };
+        let mut start = |setup: &Setup, engine: Chosen| {
+            let of = (engine, domain.clone(), &sources);
+            device::<T>(setup, of, pool.clone(), (&mut card, cache.clone()))
+        };
+        let start = &mut start;
+        let (setup, (device, watch), picking) = start_by(pick, (setup, engine), picking, start)?;
+        let parts = Parts { device, watch, sources, pool, picking, timings };
         Simulation::assemble(setup, parts, pace)
     }
 
@@ -118,7 +127,11 @@ impl<T: Number> Builder<T> {
             params,
             boundaries,
             ..
-        } = self.planned(&system, Engine::Cuda, &mut cuda::Opening::usual(architecture))?;
+        } = self.planned(
+            &system,
+            (Engine::Cuda, &mut cuda::Opening::usual(architecture)),
+            self.schedule.clone(),
+        )?;
         let sources = sources(&system, &params, self.sources, mesh.cells)?;
         let unsteady = cuda::Unsteady::new(formulas(&sources, &plan), &boundaries, &params);
         let plans = Plans {
@@ -132,11 +145,11 @@ impl<T: Number> Builder<T> {
     }
 
     /// Plans the run: its schedule, its plans and its rules.
-    fn planned(
+    pub(super) fn planned(
         &self,
         system: &SystemDef,
-        engine: Engine,
-        card: &mut cuda::Opening,
+        (engine, card): (Engine, &mut cuda::Opening),
+        schedule: Option<Schedule>,
     ) -> Result<Planned, Error> {
         let mesh = self.mesh(system)?;
         let params = params(system, &self.params)?;
@@ -144,7 +157,7 @@ impl<T: Number> Builder<T> {
         let (engine, schedule) = choose::<T>(
             system,
             (engine, card),
-            self.schedule.clone(),
+            schedule,
             (boundaries.periodic, self.steps_alike(system, &params)),
             mesh.cells,
         )?;
@@ -318,14 +331,35 @@ fn formulas(sources: &BTreeMap<String, Sampled>, plan: &Plan) -> Vec<(String, Fo
     read.filter_map(formula).collect()
 }
 
+/// The device of a run, and the quantities that it watches.
+pub(crate) type Started<T> = (Box<dyn Device<T>>, Option<Watch>);
+
+/// Starts a run by a pick. Starts it by the usual schedule if there is none, or if it fails: its arrays may take more memory.
+fn start_by<T: Number>(
+    pick: Option<Scheduled>,
+    (usual, engine): (Setup, Chosen),
+    picking: Picking<T>,
+    start: &mut dyn FnMut(&Setup, Chosen) -> Result<Started<T>, Error>,
+) -> Result<(Setup, Started<T>, Picking<T>), Error> {
+    let picking = match pick.map(|pick| usual.by(pick)) {
+        Some((setup, engine)) => match start(&setup, engine) {
+            Ok(started) => return Ok((setup, started, picking)),
+            Err(error) => Picking::failed(&error),
+        },
+        None => picking,
+    };
+    let started = start(&usual, engine)?;
+    Ok((usual, started, picking))
+}
+
 /// Makes the device of the steps, with its arrays, and the quantities that it watches; a card is that of the number, with
 /// its kernels from the cache.
 pub(crate) fn device<T: Number>(
     setup: &Setup,
     (engine, domain, sources): (Chosen, Domain, &BTreeMap<String, Sampled>),
     pool: Arc<ThreadPool>,
-    (card, cache): (cuda::Opening, Option<cuda::Cache>),
-) -> Result<(Box<dyn Device<T>>, Option<Watch>), Error> {
+    (card, cache): (&mut cuda::Opening, Option<cuda::Cache>),
+) -> Result<Started<T>, Error> {
     let (algorithm, plan) = (setup.system.algorithm(), &setup.plan);
     let plans = Plans {
         single: (algorithm, plan),

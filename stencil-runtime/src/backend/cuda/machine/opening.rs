@@ -4,9 +4,9 @@ use std::thread::{self, JoinHandle};
 
 use stencil_compiler::kernel::Multiprocessor;
 
-use crate::backend::cuda::card::Opened;
 use crate::backend::cuda::card::driver;
 use crate::backend::cuda::card::limits::usual_device;
+use crate::backend::cuda::card::{Card, Opened};
 use crate::backend::cuda::compile::nvrtc::Nvrtc;
 use crate::backend::cuda::{Cache, CudaError};
 
@@ -85,11 +85,24 @@ impl Opening {
         driver::whole().is_err()
     }
 
+    /// Returns the facts about the card, if it could be taken into use.
+    pub(crate) fn card(&mut self) -> Option<&Card> {
+        self.wait();
+        match &self.state {
+            State::Done(Ok(opened)) => Some(&opened.card),
+            State::Done(Err(_)) | State::Closed | State::Begun(_) => None,
+        }
+    }
+
     /// Waits for the card, and returns it.
-    pub(crate) fn finish(mut self) -> Result<Opened, CudaError> {
+    pub(crate) fn finish(&mut self) -> Result<Opened, CudaError> {
         self.wait();
         match std::mem::replace(&mut self.state, State::Closed) {
-            State::Done(done) => done,
+            State::Done(Ok(opened)) => {
+                self.state = State::Done(Ok(opened.clone()));
+                Ok(opened)
+            }
+            State::Done(Err(error)) => Err(error),
             State::Closed | State::Begun(_) => Opened::new(self.ordinal),
         }
     }
