@@ -18,7 +18,8 @@ pub enum Pick {
     /// It does all steps by the preset `gpu`.
     Off,
     /// It begins by the pick of an earlier run, or else by the preset. In that case the model picks a schedule meanwhile,
-    /// by which the run goes on once its kernels are compiled. A run of less than a second picks none.
+    /// by which the run goes on once its kernels are compiled: [`run`](crate::Simulation::run) and
+    /// [`step_some`](crate::Simulation::step_some) change to it between two steps. A run of less than a second picks none.
     #[default]
     Meanwhile,
     /// It waits for the pick before it begins.

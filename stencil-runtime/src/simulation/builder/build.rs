@@ -89,11 +89,10 @@ impl<T: Number> Builder<T> {
         };
         let domain =
             Domain { mesh, patches, boundaries, halo, keep_last: self.keep_last, look_every };
-        let mut start = |setup: &Setup, engine: Chosen| {
+        let start = |setup: &Setup, engine: Chosen| {
             let of = (engine, domain.clone(), &sources);
             device::<T>(setup, of, pool.clone(), (&mut card, cache.clone()))
         };
-        let start = &mut start;
         let (setup, (device, watch), picking) = start_by(pick, (setup, engine), picking, start)?;
         let parts = Parts { device, watch, sources, pool, picking, timings };
         Simulation::assemble(setup, parts, pace)
@@ -339,7 +338,7 @@ fn start_by<T: Number>(
     pick: Option<Scheduled>,
     (usual, engine): (Setup, Chosen),
     picking: Picking<T>,
-    start: &mut dyn FnMut(&Setup, Chosen) -> Result<Started<T>, Error>,
+    mut start: impl FnMut(&Setup, Chosen) -> Result<Started<T>, Error>,
 ) -> Result<(Setup, Started<T>, Picking<T>), Error> {
     let picking = match pick.map(|pick| usual.by(pick)) {
         Some((setup, engine)) => match start(&setup, engine) {
