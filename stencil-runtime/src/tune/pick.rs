@@ -17,7 +17,7 @@ use stencil_compiler::hash::fnv1a;
 use stencil_compiler::search::plans::{Key, Plan, Plans};
 
 use super::{Form, Options, Subject, tune};
-use crate::backend::cuda::{Cache, Card, Piece};
+use crate::backend::cuda::{Cache, Card, Cards, Piece};
 use crate::simulation::{Found, Wanted};
 use crate::{Error, Number, Schedule, SystemDef};
 
@@ -63,7 +63,7 @@ pub(crate) fn find<T: Number>(wanted: &Wanted<T>) -> Result<Schedule, Error> {
     let schedule = plan.schedule.clone();
     if let Some(cache) = &wanted.cache {
         let run = wanted.run.again(&wanted.system).schedule(schedule.clone());
-        let pieces: Vec<Piece> = run.ahead(&card.architecture())?.pieces().collect();
+        let pieces: Vec<Piece> = run.ahead(&Cards::like(card))?.pieces().collect();
         pieces.into_par_iter().try_for_each(|piece| piece.compile(cache))?;
         // A cache that cannot be written costs time, no more.
         let _ = keep(cache, plan);
@@ -229,7 +229,7 @@ mod tests {
         // The kernels are there: a sealed cache has them all.
         let sealed = Cache::sealed(cache.folder(), Nvrtc::shared().unwrap().version());
         let run = wanted.run.again(&wanted.system).schedule(schedule);
-        run.compile_into(&sealed, "sm_90").unwrap();
+        run.ahead(&Cards::like(&wanted.card)).unwrap().compile(&sealed).unwrap();
         wanted.on = "walls".into();
         assert_eq!(kept(&wanted), None);
         wanted.on = "periodic".into();

@@ -109,12 +109,12 @@ impl<T: Number> Builder<T> {
         cache: &cuda::Cache,
         architecture: &str,
     ) -> Result<Vec<String>, Error> {
-        let ahead = self.ahead(architecture)?;
+        let ahead = self.ahead(&cuda::Cards::usual(architecture))?;
         ahead.compile(cache).map_err(Error::Cuda)
     }
 
-    /// Returns all kernels of this run as texts for cards of an architecture.
-    pub(crate) fn ahead(self, architecture: &str) -> Result<cuda::Ahead, Error> {
+    /// Returns all kernels of this run as texts for some cards.
+    pub(crate) fn ahead(self, cards: &cuda::Cards) -> Result<cuda::Ahead, Error> {
         let system = match self.system {
             Ok(ref system) => system.clone(),
             Err(error) => return Err(error),
@@ -128,7 +128,7 @@ impl<T: Number> Builder<T> {
             ..
         } = self.planned(
             &system,
-            (Engine::Cuda, &mut cuda::Opening::usual(architecture)),
+            (Engine::Cuda, &mut cuda::Opening::ahead(cards.device.multiprocessor)),
             self.schedule.clone(),
         )?;
         let sources = sources(&system, &params, self.sources, mesh.cells)?;
@@ -140,7 +140,7 @@ impl<T: Number> Builder<T> {
         };
         let rules = rules::<T>(&system, &params, &mesh, self.cfl_axes);
         let on = (&patches, boundaries.around(&patches));
-        cuda::ahead::<T>(architecture, plans, on, (&unsteady, &rules))
+        cuda::ahead::<T>(cards, plans, on, (&unsteady, &rules))
     }
 
     /// Plans the run: its schedule, its plans and its rules.

@@ -5,7 +5,6 @@ use std::thread::{self, JoinHandle};
 use stencil_compiler::kernel::Multiprocessor;
 
 use crate::backend::cuda::card::driver;
-use crate::backend::cuda::card::limits::usual_device;
 use crate::backend::cuda::card::{Card, Opened};
 use crate::backend::cuda::compile::nvrtc::Nvrtc;
 use crate::backend::cuda::{Cache, CudaError};
@@ -41,10 +40,10 @@ impl Opening {
         opening
     }
 
-    /// Stands for the usual card of an architecture, which stays closed.
-    pub(crate) fn usual(architecture: &str) -> Self {
+    /// Stands for a card with such multiprocessors, which stays closed.
+    pub(crate) fn ahead(usual: Multiprocessor) -> Self {
         let mut opening = Opening::new(0);
-        opening.usual = Some(usual_device(architecture).multiprocessor);
+        opening.usual = Some(usual);
         opening
     }
 
