@@ -2,14 +2,14 @@
 
 use std::mem;
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::Simulation;
 use crate::backend::cuda::{Cache, Card};
 use crate::pick;
 use crate::{Builder, Error, Number, Schedule, SystemDef};
 
-/// Runs that are shorter than this gain nothing: it begins no search.
+/// The time of steps after which a search begins: a shorter run would not gain by it.
 const DELAY: Duration = Duration::from_secs(1);
 
 /// The use that a run on a card makes of the performance model, if it was given no schedule. Results do not depend on it.
@@ -57,8 +57,8 @@ pub(crate) struct Wanted<T> {
 /// The state of a pick.
 #[derive(Debug)]
 pub(crate) enum Picking<T> {
-    /// No search has begun since this time.
-    Open(Instant, Box<Wanted<T>>),
+    /// No search has begun; one may after this time of steps.
+    Open(Duration, Box<Wanted<T>>),
     /// A thread searches.
     Begun(Arc<OnceLock<Found>>),
     Over(Picked),
@@ -67,7 +67,7 @@ pub(crate) enum Picking<T> {
 impl<T> Picking<T> {
     /// Returns the state before the first step of a run that may want a pick.
     pub(crate) fn open(wanted: Wanted<T>) -> Self {
-        Picking::Open(Instant::now(), Box::new(wanted))
+        Picking::Open(DELAY, Box::new(wanted))
     }
 
     /// Returns the state of a pick that cannot be used.
@@ -102,7 +102,7 @@ impl<T: Number> Simulation<T> {
     pub(super) fn use_pick(&mut self) -> Result<(), Error> {
         let found = match &self.picking {
             Picking::Over(_) => return Ok(()),
-            Picking::Open(since, _) if since.elapsed() < DELAY => return Ok(()),
+            Picking::Open(until, _) if self.timings.steps < *until => return Ok(()),
             Picking::Open(..) => {
                 self.begin_pick();
                 return Ok(());
@@ -114,7 +114,7 @@ impl<T: Number> Simulation<T> {
         };
         self.settle()?;
         let used = found.and_then(|schedule| {
-            let changed = self.reschedule(&schedule);
+            let changed = self.go_on_by(&schedule);
             changed.map_err(|error| pick::reason(&error))
         });
         self.picking = Picking::Over(match used {
@@ -130,7 +130,7 @@ impl<T: Number> Simulation<T> {
             self.picking = match pick::begin(wanted) {
                 Ok(found) => Picking::Begun(found),
                 // Another run searches: this one asks again later.
-                Err(wanted) => Picking::Open(Instant::now(), wanted),
+                Err(wanted) => Picking::Open(self.timings.steps + DELAY, wanted),
             };
         }
     }
@@ -165,6 +165,16 @@ mod tests {
         };
         simulation.run(5, progress).unwrap();
         simulation
+    }
+
+    #[test]
+    fn a_schedule_of_the_user_stands_against_a_pick() {
+        let mut simulation = run();
+        let (own, picked) = (parse("schedule kernel direct"), parse("schedule kernel march"));
+        simulation.picking = Picking::Begun(Arc::new(OnceLock::from(Ok(picked.unwrap()))));
+        simulation.reschedule(own.as_ref().unwrap()).unwrap();
+        simulation.run(3, |_, _| ()).unwrap();
+        assert_eq!((simulation.picked(), simulation.schedule()), (Picked::Unwanted, &own.unwrap()));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use stencil_compiler::plan::BufferRole;
 
 use super::builder::{self, Chosen, Scheduled, Started, choose};
-use super::{Engine, Pace, Sampled, Setup, Simulation};
+use super::{Engine, Pace, Picked, Picking, Sampled, Setup, Simulation};
 use crate::backend::{Device, cuda, on_card, on_card_mut};
 use crate::{Error, Number, Schedule};
 
@@ -17,7 +17,7 @@ impl Setup {
 }
 
 impl<T: Number> Simulation<T> {
-    /// Goes on by another schedule. All further steps have the bits that they would have had by the old one: fields,
+    /// Goes on by another schedule, whatever the performance model [picks](crate::Pick). All further steps have the bits that they would have had by the old one: fields,
     /// the time, the number of steps and their lengths stay. A run on a card stays on it, one on the processor there.
     ///
     /// ```
@@ -47,6 +47,13 @@ impl<T: Number> Simulation<T> {
     /// once. The run then goes on by the old one. If a step that a card has begun before turns out to have failed, as
     /// [`step`](Self::step).
     pub fn reschedule(&mut self, schedule: &Schedule) -> Result<(), Error> {
+        self.go_on_by(schedule)?;
+        self.picking = Picking::Over(Picked::Unwanted);
+        Ok(())
+    }
+
+    /// Goes on by another schedule.
+    pub(super) fn go_on_by(&mut self, schedule: &Schedule) -> Result<(), Error> {
         self.settle()?;
         if self.lost {
             return Err(Error::Lost);

@@ -181,3 +181,25 @@ fn an_illegal_schedule_leaves_the_run_as_it_was() {
     assert!(shown(&mut simulation) == before && *simulation.schedule() == schedule);
     simulation.run(1, |_, _| ()).unwrap();
 }
+
+/// Values that grow without bound are found in the same step, with the same cause.
+#[test]
+fn failures_are_those_of_a_run_that_never_switches() {
+    let system = text(
+        "pub system Grows in 1d { field q: scalar; let g = d[x](q); ddt(q) = q + 0*d[x](g); }
+         scheme s for Grows { space: central<order = 2>; mixed: composed; time: rk3_williamson; }",
+    );
+    let message = |switches: bool| {
+        let run = Simulation::<f64>::builder(&system).cells([8, 1, 1]);
+        let mut simulation = started(run.dt(2.0).unchecked_step(true));
+        let schedules = schedules(&system);
+        let error = (0..1000).find_map(|step| {
+            if switches {
+                let _ = simulation.reschedule(&schedules[step % schedules.len()]);
+            }
+            simulation.step().err()
+        });
+        (error.unwrap().to_string(), shown(&mut simulation))
+    };
+    assert!(message(true) == message(false));
+}
