@@ -56,3 +56,45 @@ mod at_end {
     /// Other systems call nobody with the status.
     pub(super) fn register() {}
 }
+
+#[cfg(all(test, target_os = "linux", target_env = "gnu"))]
+mod tests {
+    use std::process::{self, Command};
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::backend::cuda::compile::nvrtc::tests::nvrtc;
+
+    /// The variable that makes this test the process that ends.
+    const ENDS: &str = "STENCIL_TEST_ENDS_AFTER_MS";
+
+    /// A kernel that takes a while to compile.
+    fn long() -> String {
+        let lines = "x = sin(x*x + 0.5);\n".repeat(60);
+        format!(
+            "extern \"C\" __global__ void long_one(double* a) {{ double x = a[0];\n{lines}a[0] = x; }}"
+        )
+    }
+
+    #[test]
+    fn a_process_that_ends_amid_a_compilation_has_its_own_status() {
+        let Some(nvrtc) = nvrtc() else {
+            return;
+        };
+        if let Ok(after) = std::env::var(ENDS) {
+            thread::spawn(|| while nvrtc.compile(&long(), "long.cu", "sm_90").is_ok() {});
+            while COUNT.load(Ordering::SeqCst) == 0 {
+                thread::yield_now();
+            }
+            thread::sleep(Duration::from_millis(after.parse().unwrap()));
+            process::exit(7);
+        }
+        let own = "backend::cuda::compile::nvrtc::ending::tests::a_process_that_ends_amid_a_compilation_has_its_own_status";
+        for after in [0, 20, 60, 120, 250] {
+            let mut child = Command::new(std::env::current_exe().unwrap());
+            let ended = child.args(["--exact", own]).env(ENDS, after.to_string()).output().unwrap();
+            assert_eq!(ended.status.code(), Some(7), "after {after} ms: {ended:?}");
+        }
+    }
+}
