@@ -40,7 +40,8 @@ pub(crate) struct BenchArgs {
     /// Orders of the central differences, in place of the declared one: 2, 4, 6, 8 or 10
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
     order: Vec<u32>,
-    /// The schedules: presets or files; the system's own choice if not given
+    /// The schedules: presets or files; the system's own choice if not given, and on a card the one that the performance model
+    /// picks, for which the first measurement waits
     #[arg(long, value_name = "PRESET|FILE,..", value_delimiter = ',')]
     schedule: Vec<String>,
     /// Numbers of threads; one for each core if not given
@@ -230,7 +231,10 @@ fn some_or_usual<T>(given: impl Iterator<Item = T>) -> Vec<Option<T>> {
 /// Prints to a terminal which case is being measured, as it takes seconds.
 fn tell(system: &SystemDef, case: &Case<'_>) {
     let precision = case.precision.get().name();
-    let schedule = case.schedule.unwrap_or("its own schedule");
+    let schedule = case.schedule.unwrap_or(match case.engine {
+        Engine::Cuda => "the model's pick, which may take a minute",
+        _ => "its own schedule",
+    });
     let (name, engine) = (system.name(), case.engine.name());
     note(&format!("{name} {precision} {engine}, {schedule} .."));
 }

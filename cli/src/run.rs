@@ -85,7 +85,8 @@ pub(crate) struct RunArgs {
     /// The engine that computes the steps; the results are the same
     #[arg(long, value_enum, default_value = "cpu")]
     backend: Backend,
-    /// The schedule: a preset or a file; the results are the same
+    /// The schedule: a preset or a file; the results are the same. Without it a run on a card begins by the preset gpu, and
+    /// goes on by the schedule that the performance model picks meanwhile. The next run begins by that
     #[arg(long, value_name = "PRESET|FILE")]
     schedule: Option<String>,
     /// Print one JSON object instead of text

@@ -73,7 +73,8 @@ pub use field::{MemoryUse, Shortage};
 pub use mesh::{Axis, Boundary, BoundaryPoint, Face, Faces, Mesh, Side, Source};
 pub use number::Number;
 pub use simulation::{
-    Builder, Engine, Flow, Outcome, Quantity, RejectedStep, Restored, Simulation, Timings,
+    Builder, Engine, Flow, Outcome, Pick, Picked, Quantity, RejectedStep, Restored, Simulation,
+    Timings,
 };
 pub use stencil_compiler as compiler;
 pub use stencil_compiler::emit::RowInput;
@@ -82,3 +83,4 @@ pub use stencil_compiler::schedule::Schedule;
 pub use stencil_compiler::stability::Axes;
 pub use stencil_macros::{pde, pointwise, pointwise_behind};
 pub use system::{Definition, System, SystemDef, ToSystem};
+pub(crate) use tune::pick;

@@ -9,11 +9,12 @@ use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::cost::{self, KernelCost, Rates};
 use stencil_runtime::backend::cuda::{Cache, Load, PartTime, Sensors};
 use stencil_runtime::bench::{self, BURST, Peak, Stream, Sustained, peak, stream};
-use stencil_runtime::{Error, Number, Simulation, SystemDef};
+use stencil_runtime::{Error, Number, Pick, Picked, Simulation, SystemDef};
 
 use super::card::{Card, Kernel};
 use super::other_program::OtherProgram;
 use super::parts::{PartCosts, parts};
+use super::report::PICK;
 use super::work::Grid;
 use super::{Protocol, Setup, Timings, report};
 use crate::Failure;
@@ -68,7 +69,8 @@ impl<T: Number> Case<T> {
         let mut builder = cfl
             .map_or_else(alike, |number| smooth::without_steps(system, cells).cfl(number))
             .patches(along_axes(system, patches, 1))
-            .engine(engine);
+            .engine(engine)
+            .pick(Pick::Before);
         if let Some(threads) = threads {
             builder = builder.threads(threads);
         }
@@ -80,10 +82,11 @@ impl<T: Number> Case<T> {
         }
         let begun = Instant::now();
         let mut simulation = builder.build()?;
-        let start = begun.elapsed().as_secs_f64();
+        let start = (begun.elapsed() - simulation.timings().pick).as_secs_f64();
         smooth::fill(&mut simulation)?;
+        let given = schedule.as_ref().map(|(name, _)| name.to_string());
         Ok(Case {
-            schedule: schedule.as_ref().map(|(name, _)| name.to_string()),
+            schedule: given.or_else(|| picked(&simulation, &mut io::stderr())),
             cfl,
             sensors: simulation.card().and_then(Sensors::open),
             simulation,
@@ -331,6 +334,19 @@ impl<T: Number> Case<T> {
             roofs: Roofs { peak: peak.unwrap_or_else(of_processor), copy: self.copy },
             steps: plan.time_steps,
         })
+    }
+}
+
+/// Returns the name of a schedule that the performance model picked, or writes a note if it picked none.
+fn picked<T: Number>(simulation: &Simulation<T>, note: &mut dyn Write) -> Option<String> {
+    match simulation.picked() {
+        Picked::Unwanted | Picked::NotYet => None,
+        Picked::Since(_) => Some(PICK.to_string()),
+        Picked::Failed(reason) => {
+            // Results can be written even if notes cannot.
+            let _ = writeln!(note, "note: the preset gpu is timed, for want of a pick: {reason}");
+            None
+        }
     }
 }
 

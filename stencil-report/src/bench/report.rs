@@ -9,6 +9,9 @@ use stencil_runtime::MemoryUse;
 use super::card::{self, Card};
 use super::parts::{self, PartCosts};
 
+/// The schedule of a case in which the performance model picked it.
+pub(super) const PICK: &str = "pick";
+
 /// The measurements of one case.
 #[derive(Clone, Debug)]
 pub struct Measured {
@@ -18,7 +21,7 @@ pub struct Measured {
     /// Order of the central differences.
     pub(super) order: u32,
     pub(super) engine: &'static str,
-    /// If one was asked for.
+    /// If one was asked for, or picked.
     pub(super) schedule: Option<String>,
     /// The Courant number of steps that adapt to speeds.
     pub(super) cfl: Option<f64>,
@@ -359,6 +362,11 @@ pub(super) fn notes(results: &[Measured]) -> String {
          memory: bytes that the run takes; of values: these over the values of cells that a step cannot do without: the rest is ghost cells,\n\
          \x20 rows that are filled up, and fields as they were, to go back to (--json has each)\n",
     );
+    if results.iter().any(|r| r.schedule.as_deref() == Some(PICK)) {
+        text.push_str(
+            "pick: the schedule that the performance model picks for the card, as a run without --schedule has it\n",
+        );
+    }
     if results.iter().any(|r| r.cfl.is_some()) {
         text.push_str("steps adapt to speeds: the reduction for each of them is in its time\n");
     }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use stencil_compiler::diag::counted;
 use stencil_runtime::problem::{Norms, Origin, Problem};
 use stencil_runtime::report::{self, significant};
-use stencil_runtime::{Number, Simulation};
+use stencil_runtime::{Number, Picked, Simulation};
 
 use crate::{ByPlan, Render};
 
@@ -59,6 +59,21 @@ impl<T: Number> Summary<'_, T> {
 
     fn cells(&self) -> &[usize] {
         &self.problem.mesh.cells[..self.problem.system.model().dimension]
+    }
+
+    /// Returns the schedule that the performance model picked, in words, if one was wanted.
+    fn picked(&self) -> Option<String> {
+        match self.simulation.picked() {
+            Picked::Unwanted => None,
+            Picked::NotYet => {
+                Some("the preset gpu: the run was over before the model's pick".into())
+            }
+            Picked::Since(0) => Some("the model's pick".into()),
+            Picked::Since(step) => {
+                Some(format!("the preset gpu, the model's pick from step {} on", step + 1))
+            }
+            Picked::Failed(reason) => Some(format!("the preset gpu: no pick, {reason}")),
+        }
     }
 
     /// The number of steps that were done again, and the reason for the last of them.
@@ -132,6 +147,11 @@ impl<T: Number> Render for Summary<'_, T> {
                 "instructions": simulation.instructions().name(),
                 "threads": simulation.threads(),
             },
+            "picked": match simulation.picked() {
+                Picked::Unwanted | Picked::NotYet => Value::Null,
+                Picked::Since(step) => json!({ "since": step }),
+                Picked::Failed(reason) => json!({ "failed": reason }),
+            },
             "steps": simulation.step_count(),
             "retaken": simulation.rejected_steps(),
             "repaired": self.repaired,
@@ -180,6 +200,9 @@ impl<T: Number> Render for Summary<'_, T> {
             )
             .row("wall time", format_args!("{:.2} s", self.seconds))
             .row("speed", format_args!("{:.2} Mpts/s ({})", self.speed(), T::NAME));
+        if let Some(picked) = self.picked() {
+            summary = summary.row("schedule", picked);
+        }
         if let Some(chosen) = self.chosen {
             let words = format_args!("{}, by {}", chosen.formulation, chosen.file);
             summary = summary.row("formulation", words);

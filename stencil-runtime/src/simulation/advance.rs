@@ -54,6 +54,8 @@ pub struct Timings {
     pub time_step: Duration,
     /// Sampling of sources that change with time.
     pub sources: Duration,
+    /// Looking for a [pick](crate::Pick) before the first step, which is no part of the steps.
+    pub pick: Duration,
 }
 
 impl<T: Number> Simulation<T> {
@@ -88,6 +90,7 @@ impl<T: Number> Simulation<T> {
     /// # Errors
     /// See [`step`](Self::step).
     pub fn step_some(&mut self, most: u64, end: f64) -> Result<u64, Error> {
+        self.use_pick()?;
         let before = self.steps;
         if most > 0 && self.t < end {
             match self.moments(most, end) {

@@ -7,7 +7,9 @@ mod cause;
 mod evaluate;
 mod law;
 mod parts;
+mod picking;
 mod rejected;
+mod reschedule;
 mod restart;
 mod speeds;
 mod stable;
@@ -34,6 +36,8 @@ use watch::Watch;
 pub use advance::{Flow, Outcome, Timings};
 pub use builder::{Builder, Engine};
 pub use evaluate::Quantity;
+pub(crate) use picking::{Found, Picking, Wanted};
+pub use picking::{Pick, Picked};
 pub use rejected::RejectedStep;
 pub use restart::Restored;
 pub(crate) use restart::differences;
@@ -101,6 +105,7 @@ pub struct Simulation<T> {
     /// Are the fields those of a failed step?
     lost: bool,
     timings: Timings,
+    picking: Picking<T>,
 }
 
 /// The lengths of time steps.
@@ -119,8 +124,8 @@ pub(crate) enum Pace {
     },
 }
 
-/// The constant parts of a run.
-#[derive(Debug)]
+/// The parts of a run that stay until it goes on by another schedule.
+#[derive(Clone, Debug)]
 pub(crate) struct Setup {
     pub(crate) system: SystemDef,
     /// The plan of single steps.
@@ -151,6 +156,8 @@ pub(crate) struct Parts<T> {
     /// Sources by the name of the component.
     pub(crate) sources: BTreeMap<String, Sampled>,
     pub(crate) pool: Arc<ThreadPool>,
+    pub(crate) picking: Picking<T>,
+    pub(crate) timings: Timings,
 }
 
 impl<T: Number> Simulation<T> {
@@ -160,7 +167,7 @@ impl<T: Number> Simulation<T> {
     }
 
     pub(crate) fn assemble(setup: Setup, parts: Parts<T>, pace: Pace) -> Result<Self, Error> {
-        let Parts { device, watch, sources, pool } = parts;
+        let Parts { device, watch, sources, pool, picking, timings } = parts;
         let rules = rules::<T>(&setup.system, &setup.params, &setup.mesh, setup.cfl_axes);
         let mut simulation = Simulation {
             setup,
@@ -184,7 +191,8 @@ impl<T: Number> Simulation<T> {
             is_set: false,
             at_once: adapting::FIRST,
             lost: false,
-            timings: Timings::default(),
+            timings,
+            picking,
         };
         simulation.sample_steady()?;
         simulation.sample_unsteady(0.0)?;

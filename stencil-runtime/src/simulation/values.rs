@@ -9,7 +9,7 @@ use stencil_compiler::expr::Real;
 use stencil_compiler::plan::BufferRole;
 
 use super::{Sampled, Simulation};
-use crate::backend::{Device, on_card, on_card_mut};
+use crate::backend::Device;
 use crate::mesh::{Axis, Given, Mesh};
 use crate::{Error, Number, Source};
 
@@ -32,19 +32,6 @@ impl<T: Number> Simulation<T> {
         })?;
         self.is_set = true;
         Ok(())
-    }
-
-    /// Takes the values of all fields from another run of the system on the same mesh and card, if both are on a card;
-    /// returns `false` if they have to be set.
-    pub(crate) fn take_fields(&mut self, from: &Self) -> Result<bool, Error> {
-        self.settle()?;
-        let own = on_card_mut(self.device.as_mut());
-        let taken = match (own, on_card(from.device.as_ref())) {
-            (Some(own), Some(from)) => own.take_fields(from)?,
-            _ => false,
-        };
-        self.is_set |= taken;
-        Ok(taken)
     }
 
     /// Returns the bits of all components and observables, in their order; NaN by one pattern. They are the same for

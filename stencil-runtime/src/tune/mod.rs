@@ -13,6 +13,7 @@
 mod candidates;
 mod first;
 mod modelled;
+pub(crate) mod pick;
 mod race;
 mod report;
 #[cfg(test)]
@@ -34,7 +35,7 @@ use crate::{Builder, Error, Number, Simulation, SystemDef};
 use modelled::Modelled;
 use track::{OnCard, Track};
 
-pub use modelled::{by_the_model, pick_tmp};
+pub use modelled::by_the_model;
 pub use report::{ModelError, Tuned};
 pub use track::ODD;
 pub use trial::{Fate, Trial};

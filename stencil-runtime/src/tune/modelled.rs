@@ -235,11 +235,3 @@ impl Tuner<'_> {
         }
     }
 }
-#[doc(hidden)]
-pub fn pick_tmp<T: Number>(
-    subject: Subject<'_, T>,
-    options: &Options,
-    model: &Model,
-) -> Result<Plan, Error> {
-    pick(subject, options, model.into())
-}

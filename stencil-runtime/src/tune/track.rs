@@ -14,7 +14,7 @@ use stencil_compiler::search::plans::Key;
 
 use super::{Candidate, Options, Subject};
 use crate::backend::cuda::{
-    Ahead, BOXES, Cache, Calibration, Card, CudaError, Doubt, Launched, Piece, Sensors,
+    Ahead, BOXES, Cache, Calibration, Card, Cards, CudaError, Doubt, Launched, Piece, Sensors,
 };
 use crate::bench::{self, BURST, Sustained};
 use crate::simulation::builder::Predictor;
@@ -209,10 +209,10 @@ impl<T: Number> Track for OnCard<'_, T> {
         (until, needed): (Duration, usize),
         told: &mut (dyn FnMut(usize) + Send),
     ) -> BTreeSet<usize> {
-        let architecture = self.card.architecture();
+        let cards = Cards::like(&self.card);
         let texts = candidates.par_iter().map(|Candidate { form, schedule }| {
             let run = self.subject.run_of(*form, self.options.cells);
-            run.schedule(schedule.clone()).ahead(&architecture).ok()
+            run.schedule(schedule.clone()).ahead(&cards).ok()
         });
         let texts: Vec<Option<Ahead>> = texts.collect();
         let mut work = Work::new(texts, self.options.budget / SLOW);
@@ -406,7 +406,7 @@ mod tests {
             let schedule = format!("schedule\nkernel {strategy}\n");
             let schedule = schedule::text::parse(&schedule).unwrap();
             let run = Simulation::<f64>::builder(&heat).cells([64, 64, 1]);
-            Some(run.dt(1e-6).schedule(schedule).ahead("sm_90").unwrap())
+            Some(run.dt(1e-6).schedule(schedule).ahead(&Cards::usual("sm_90")).unwrap())
         };
         let each: Vec<usize> =
             ["direct", "march"].map(|s| text(s).unwrap().pieces().count()).into();

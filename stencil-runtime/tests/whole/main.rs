@@ -13,6 +13,7 @@ mod patches;
 mod places;
 mod reference;
 mod rejected;
+mod reschedule;
 mod restart;
 mod runs;
 mod stability;

@@ -27,10 +27,11 @@ const OF_COMPILER: [&[&str]; 12] = [
     &["search"],
 ];
 
-/// `program` has the types of compiled kernels, which a system carries and the processor runs. Every floor has errors and
+/// `program` has the types of compiled kernels, which a system carries and the processor runs. `pick` has the functions by
+/// which a run asks the tuner for a schedule. Every floor has errors and
 /// numbers, which are imported by their types and know devices.
 const OF_RUNTIME: [&[&str]; 11] = [
-    &["io", "report", "program", "system"],
+    &["io", "report", "program", "pick", "system"],
     &["mesh"],
     &["field"],
     &["step"],

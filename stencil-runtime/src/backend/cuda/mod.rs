@@ -24,5 +24,5 @@ pub use machine::{PartTime, StepPart};
 pub(crate) use card::Opened;
 pub(crate) use kernels::formulas::Unsteady;
 pub(crate) use machine::Machine;
-pub(crate) use machine::aot::{Ahead, Piece, ahead};
+pub(crate) use machine::aot::{Ahead, Cards, Piece, ahead};
 pub(crate) use machine::opening::Opening;

@@ -2,25 +2,25 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use rayon::ThreadPool;
 use stencil_compiler::algorithm::Role;
-use stencil_compiler::compile::{self, Target};
 use stencil_compiler::model::formula::Formula;
 use stencil_compiler::plan::Plan;
 use stencil_compiler::stability::{self, Axes};
 
 use super::check::{check_cells, missing, number, params};
 use super::engine::{Chosen, choose};
-use super::fused::fused;
+use super::scheduled::Scheduled;
 use super::{Builder, Engine};
-use crate::backend::cpu::{self, Checked, Choice};
+use crate::backend::cpu::{self, Checked};
 use crate::backend::{Device, cuda};
 use crate::field::Domain;
 use crate::mesh::{Axis, Boundaries, Mesh, Patches, Sampled, formula};
 use crate::simulation::watch::Watch;
-use crate::simulation::{Pace, Parts, Setup, sampled};
-use crate::step::{Fused, Plans, Rules, halo_of, kind};
+use crate::simulation::{Pace, Parts, Picking, Setup, Timings, sampled};
+use crate::step::{Plans, Rules, halo_of, kind};
 use crate::{Error, Instructions, Number, Schedule, Simulation, Source, SystemDef};
 
 /// The part of the limit that automatic steps take.
@@ -30,16 +30,12 @@ pub(crate) const AUTO: f64 = 0.8;
 const LOOK: usize = 32;
 
 /// A run before memory is taken.
-struct Planned {
-    mesh: Mesh,
+pub(super) struct Planned {
+    pub(super) mesh: Mesh,
     patches: Patches,
-    params: Vec<f64>,
-    boundaries: Boundaries,
-    engine: Chosen,
-    schedule: Schedule,
-    /// The plan of single steps.
-    plan: Plan,
-    fused: Option<Fused>,
+    pub(super) params: Vec<f64>,
+    pub(super) boundaries: Boundaries,
+    pub(super) scheduled: Scheduled,
     /// Ghost cells that are read outside of the plan.
     halo: [usize; 3],
 }
@@ -62,13 +58,14 @@ impl<T: Number> Builder<T> {
         if matches!(self.engine, Engine::Cuda | Engine::Auto) {
             card.begin(cache.as_ref());
         }
-        let Planned { mesh, patches, params, boundaries, engine, schedule, plan, fused, halo } =
-            self.planned(&system, self.engine, &mut card)?;
-        let plan = adaptive(plan, &system, pace)?;
-        let plan = match patches.devices {
-            1 => plan,
-            _ => plan.among_devices().map_err(Error::Bug)?,
-        };
+        let usual = self.planned(&system, (self.engine, &mut card), self.schedule.clone())?;
+        let begun = Instant::now();
+        let (pick, picking) = self.picked(&system, &usual, (&mut card, cache.as_ref()));
+        let timings = Timings { pick: begun.elapsed(), ..Timings::default() };
+        let Planned { mesh, patches, params, boundaries, scheduled, halo } = usual;
+        let at_pace = |scheduled: Scheduled| scheduled.at_pace(&system, pace, &patches);
+        let pick = pick.map(at_pace).transpose()?;
+        let Scheduled { engine, schedule, plan, fused } = at_pace(scheduled)?;
         let given = self.sources.iter();
         let given = given.map(|(name, source)| (name.clone(), format!("{source:?}")));
         let given: Vec<(String, String)> = given.collect();
@@ -78,11 +75,7 @@ impl<T: Number> Builder<T> {
         let setup = Setup {
             boundaries: boundaries.words.clone(),
             sources: given,
-            engine: match engine {
-                Chosen::Cpu(Choice::Compiled(_)) => Engine::Compiled,
-                Chosen::Cpu(Choice::Rows) => Engine::Rows,
-                Chosen::Cuda => Engine::Cuda,
-            },
+            engine: engine.engine(),
             system,
             plan,
             fused,
@@ -96,16 +89,12 @@ impl<T: Number> Builder<T> {
         };
         let domain =
             Domain { mesh, patches, boundaries, halo, keep_last: self.keep_last, look_every };
-        let domain = (domain, formulas(&sources, &setup.plan));
-        let mut device = device::<T>(&setup, domain, engine, pool.clone(), (card, cache))?;
-        let watch = setup.system.observation();
-        let watch = watch
-            .map(|o| {
-                let of = (&setup.system, &setup.params[..]);
-                Watch::new(o, of, device.as_mut(), setup.instructions)
-            })
-            .transpose()?;
-        let parts = Parts { device, watch, sources, pool };
+        let start = |setup: &Setup, engine: Chosen| {
+            let of = (engine, domain.clone(), &sources);
+            device::<T>(setup, of, pool.clone(), (&mut card, cache.clone()))
+        };
+        let (setup, (device, watch), picking) = start_by(pick, (setup, engine), picking, start)?;
+        let parts = Parts { device, watch, sources, pool, picking, timings };
         Simulation::assemble(setup, parts, pace)
     }
 
@@ -120,18 +109,28 @@ impl<T: Number> Builder<T> {
         cache: &cuda::Cache,
         architecture: &str,
     ) -> Result<Vec<String>, Error> {
-        let ahead = self.ahead(architecture)?;
+        let ahead = self.ahead(&cuda::Cards::usual(architecture))?;
         ahead.compile(cache).map_err(Error::Cuda)
     }
 
-    /// Returns all kernels of this run as texts for cards of an architecture.
-    pub(crate) fn ahead(self, architecture: &str) -> Result<cuda::Ahead, Error> {
+    /// Returns all kernels of this run as texts for some cards.
+    pub(crate) fn ahead(self, cards: &cuda::Cards) -> Result<cuda::Ahead, Error> {
         let system = match self.system {
             Ok(ref system) => system.clone(),
             Err(error) => return Err(error),
         };
-        let Planned { plan, fused, patches, mesh, params, boundaries, .. } =
-            self.planned(&system, Engine::Cuda, &mut cuda::Opening::usual(architecture))?;
+        let Planned {
+            scheduled: Scheduled { plan, fused, .. },
+            patches,
+            mesh,
+            params,
+            boundaries,
+            ..
+        } = self.planned(
+            &system,
+            (Engine::Cuda, &mut cuda::Opening::ahead(cards.device.multiprocessor)),
+            self.schedule.clone(),
+        )?;
         let sources = sources(&system, &params, self.sources, mesh.cells)?;
         let unsteady = cuda::Unsteady::new(formulas(&sources, &plan), &boundaries, &params);
         let plans = Plans {
@@ -141,15 +140,15 @@ impl<T: Number> Builder<T> {
         };
         let rules = rules::<T>(&system, &params, &mesh, self.cfl_axes);
         let on = (&patches, boundaries.around(&patches));
-        cuda::ahead::<T>(architecture, plans, on, (&unsteady, &rules))
+        cuda::ahead::<T>(cards, plans, on, (&unsteady, &rules))
     }
 
     /// Plans the run: its schedule, its plans and its rules.
-    fn planned(
+    pub(super) fn planned(
         &self,
         system: &SystemDef,
-        engine: Engine,
-        card: &mut cuda::Opening,
+        (engine, card): (Engine, &mut cuda::Opening),
+        schedule: Option<Schedule>,
     ) -> Result<Planned, Error> {
         let mesh = self.mesh(system)?;
         let params = params(system, &self.params)?;
@@ -157,37 +156,20 @@ impl<T: Number> Builder<T> {
         let (engine, schedule) = choose::<T>(
             system,
             (engine, card),
-            self.schedule.clone(),
+            schedule,
             (boundaries.periodic, self.steps_alike(system, &params)),
             mesh.cells,
         )?;
         let patches = Patches::new(&mesh, self.patches, self.devices)?;
-        let single = schedule.unfused(system.algorithm());
         if self.devices > 1 && matches!(engine, Chosen::Cuda) {
             let what = "the number of devices that share the patches on a card".to_string();
             let help = "run on one card, or on the processor with `Engine::Cpu`".to_string();
             number(what, self.devices as f64, |_| false, help)?;
         }
-        let fused = match engine {
-            Chosen::Cuda => fused(system, &schedule, &target::<T>(&boundaries, &patches))?,
-            Chosen::Cpu(_) => None,
-        };
-        let target = match engine {
-            Chosen::Cuda => target::<T>(&boundaries, &patches),
-            Chosen::Cpu(_) => Target::new(T::BYTES),
-        };
-        let mut plan = compile::plan(system.algorithm(), &single, &target)?;
-        if let Some(fused) = fused.as_ref().filter(|fused| !fused.fits(&plan)) {
-            plan = plan.with_own_accumulators(system.algorithm());
-            if !fused.fits(&plan) {
-                let bug = "fused steps have other arrays than single ones";
-                return Err(Error::Bug(bug.into()));
-            }
-        }
-        boundaries.check_exchanges(&plan)?;
         let halo = system.observation().map_or(Ok([0; 3]), halo_of)?;
-        boundaries.check_depth(system, &plan, halo, &patches)?;
-        Ok(Planned { mesh, patches, params, boundaries, engine, schedule, plan, fused, halo })
+        let on = (&boundaries, &patches, halo);
+        let scheduled = Scheduled::new::<T>(system, (engine, schedule), on)?;
+        Ok(Planned { mesh, patches, params, boundaries, scheduled, halo })
     }
 
     pub(super) fn mesh(&self, system: &SystemDef) -> Result<Mesh, Error> {
@@ -269,13 +251,6 @@ fn check_scheme(system: &SystemDef) -> Result<(), Error> {
     }
 }
 
-/// Returns the target of a run whose card is not known yet: kernels may read around the ends of periodic axes if a patch
-/// has both of them.
-pub(super) fn target<T: Number>(boundaries: &Boundaries, patches: &Patches) -> Target {
-    let around = boundaries.around(patches);
-    Target::new(T::BYTES).around(around).over(patches.cells, patches.count())
-}
-
 /// Makes the rules for the length of steps and the uniforms of substeps; limits of axes are combined by `axes`.
 pub(crate) fn rules<T: Number>(
     system: &SystemDef,
@@ -355,14 +330,35 @@ fn formulas(sources: &BTreeMap<String, Sampled>, plan: &Plan) -> Vec<(String, Fo
     read.filter_map(formula).collect()
 }
 
-/// Makes the device of the steps, with its arrays; a card is that of the number, with its kernels from the cache.
-fn device<T: Number>(
+/// The device of a run, and the quantities that it watches.
+pub(crate) type Started<T> = (Box<dyn Device<T>>, Option<Watch>);
+
+/// Starts a run by a pick. Starts it by the usual schedule if there is none, or if it fails: its arrays may take more memory.
+fn start_by<T: Number>(
+    pick: Option<Scheduled>,
+    (usual, engine): (Setup, Chosen),
+    picking: Picking<T>,
+    mut start: impl FnMut(&Setup, Chosen) -> Result<Started<T>, Error>,
+) -> Result<(Setup, Started<T>, Picking<T>), Error> {
+    let picking = match pick.map(|pick| usual.by(pick)) {
+        Some((setup, engine)) => match start(&setup, engine) {
+            Ok(started) => return Ok((setup, started, picking)),
+            Err(error) => Picking::failed(&error),
+        },
+        None => picking,
+    };
+    let started = start(&usual, engine)?;
+    Ok((usual, started, picking))
+}
+
+/// Makes the device of the steps, with its arrays, and the quantities that it watches; a card is that of the number, with
+/// its kernels from the cache.
+pub(crate) fn device<T: Number>(
     setup: &Setup,
-    (domain, formulas): (Domain, Vec<(String, Formula)>),
-    engine: Chosen,
+    (engine, domain, sources): (Chosen, Domain, &BTreeMap<String, Sampled>),
     pool: Arc<ThreadPool>,
-    (card, cache): (cuda::Opening, Option<cuda::Cache>),
-) -> Result<Box<dyn Device<T>>, Error> {
+    (card, cache): (&mut cuda::Opening, Option<cuda::Cache>),
+) -> Result<Started<T>, Error> {
     let (algorithm, plan) = (setup.system.algorithm(), &setup.plan);
     let plans = Plans {
         single: (algorithm, plan),
@@ -370,30 +366,24 @@ fn device<T: Number>(
         watched: setup.system.observation(),
     };
     let rules = rules::<T>(&setup.system, &setup.params, &setup.mesh, setup.cfl_axes);
-    match engine {
+    let mut device: Box<dyn Device<T>> = match engine {
         Chosen::Cpu(choice) => {
             let of = (algorithm, plan);
             let new = cpu::Machine::new(of, (domain, rules), choice, setup.instructions, pool);
-            Ok(Box::new(new?))
+            Box::new(new?)
         }
         Chosen::Cuda => {
             let card = card.finish()?;
+            let formulas = formulas(sources, plan);
             let unsteady = cuda::Unsteady::new(formulas, &domain.boundaries, &setup.params);
             let domain = (domain, &unsteady, rules);
-            Ok(Box::new(cuda::Machine::new(card, cache, plans, domain, pool)?))
+            Box::new(cuda::Machine::new(card, cache, plans, domain, pool)?)
         }
-    }
-}
-
-/// Returns the plan of steps of this pace: those that adapt reduce speeds first.
-fn adaptive(plan: Plan, system: &SystemDef, pace: Pace) -> Result<Plan, Error> {
-    let (Pace::Adaptive { limit, .. }, Some(observation)) = (pace, system.observation()) else {
-        return Ok(plan);
     };
-    let quantities = observation.quantities.iter();
-    let speeds = quantities.filter(|quantity| quantity.speed.is_some());
-    let names = speeds.map(|quantity| quantity.name.clone()).collect();
-    plan.adaptive(names, limit.is_some()).map_err(Error::Bug)
+    let of = (&setup.system, &setup.params[..]);
+    let watch = setup.system.observation();
+    let watch = watch.map(|o| Watch::new(o, of, device.as_mut(), setup.instructions));
+    Ok((device, watch.transpose()?))
 }
 
 #[cfg(test)]

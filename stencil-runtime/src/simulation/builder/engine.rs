@@ -14,9 +14,20 @@ use crate::{Error, Number, Schedule, SystemDef};
 
 /// The engine of the steps.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Chosen {
+pub(crate) enum Chosen {
     Cpu(Choice),
     Cuda,
+}
+
+impl Chosen {
+    /// Returns the engine as the user may choose it.
+    pub(crate) fn engine(self) -> Engine {
+        match self {
+            Chosen::Cpu(Choice::Compiled(_)) => Engine::Compiled,
+            Chosen::Cpu(Choice::Rows) => Engine::Rows,
+            Chosen::Cuda => Engine::Cuda,
+        }
+    }
 }
 
 /// With fewer cells than this between walls, the row engine stores no grid functions.
@@ -27,7 +38,7 @@ const NARROW: usize = 16;
 /// Stored grid functions have no boundary conditions: on a mesh that is not periodic the system's own schedule
 /// computes their ghost cells from those of the fields. The program is the same, since the rows that it computes may
 /// begin and end anywhere.
-pub(super) fn choose<T: Number>(
+pub(crate) fn choose<T: Number>(
     system: &SystemDef,
     (engine, card): (Engine, &mut cuda::Opening),
     schedule: Option<Schedule>,

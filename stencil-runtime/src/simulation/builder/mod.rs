@@ -3,8 +3,9 @@
 mod build;
 mod check;
 mod engine;
-mod fused;
+mod pick;
 mod predict;
+mod scheduled;
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -13,11 +14,14 @@ use stencil_compiler::stability::Axes;
 
 use crate::backend::cuda::Cache;
 use crate::mesh::{Faces, Setting};
+use crate::simulation::Pick;
 use crate::{Boundary, Error, Instructions, Number, Schedule, Source, SystemDef, ToSystem};
 
-pub(crate) use build::{AUTO, rules};
+pub(crate) use build::{AUTO, Started, device, rules};
 pub(crate) use check::{MOST_CELLS, number};
+pub(crate) use engine::{Chosen, choose};
 pub(crate) use predict::Predictor;
+pub(crate) use scheduled::Scheduled;
 
 /// The engine of the steps. Results do not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,6 +78,7 @@ pub struct Builder<T> {
     card: usize,
     cache: Option<Cache>,
     schedule: Option<Schedule>,
+    pick: Pick,
     instructions: Option<Instructions>,
     number: PhantomData<T>,
 }
@@ -104,6 +109,7 @@ impl<T: Number> Builder<T> {
             card: 0,
             cache: None,
             schedule: None,
+            pick: Pick::default(),
             instructions: None,
             number: PhantomData,
         }
@@ -419,9 +425,16 @@ impl<T: Number> Builder<T> {
         self
     }
 
-    /// Sets the schedule, which places intermediate grid functions; the system's own schedule if not set.
+    /// Sets the schedule, which places intermediate grid functions; the system's own schedule if not set, and on a card a
+    /// [pick](Self::pick).
     pub fn schedule(mut self, schedule: Schedule) -> Self {
         self.schedule = Some(schedule);
+        self
+    }
+
+    /// Sets whether the performance model picks the schedule of a run on a card that is given none, and when.
+    pub fn pick(mut self, pick: Pick) -> Self {
+        self.pick = pick;
         self
     }
 

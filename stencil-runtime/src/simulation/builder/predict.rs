@@ -5,9 +5,9 @@ use stencil_compiler::cost::{Costs, ScheduleCost};
 use stencil_compiler::emit::{self, Places, Source};
 
 use super::Builder;
-use super::build::target;
 use super::check::params;
 use super::engine::on_mesh;
+use super::scheduled::target;
 use crate::backend::cuda::nvrtc::Resources;
 use crate::backend::cuda::{self, CudaError};
 use crate::mesh::{Boundaries, Patches};

@@ -4,6 +4,7 @@
 //! machine code, with its registers and spills known, on a machine that cannot run it.
 //! `docs/adr/0001-nvrtc-loader.md` explains why this is a loader of our own.
 
+mod ending;
 mod find;
 mod log;
 mod marked;
@@ -17,6 +18,7 @@ use std::sync::OnceLock;
 
 use libloading::Library;
 
+use ending::InProgress;
 use find::{Place, Search};
 
 pub use log::{Resources, parse_resources};
@@ -243,6 +245,7 @@ impl Nvrtc {
         {
             return Err(NvrtcError::Architecture { arch: arch.to_owned() });
         }
+        let _in_progress = InProgress::begin();
         let options = options(self.version, arch, more)?;
         let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
         let program = Program::new((&self.api, &self.path), source, name)?;

@@ -406,7 +406,7 @@ mod tests {
     use stencil_compiler::schedule;
 
     use super::*;
-    use crate::backend::cuda::usual_device;
+    use crate::backend::cuda::{Cards, usual_device};
     use crate::field::{Cut, Shape};
     use crate::mesh::Mesh;
     use crate::{Simulation, SystemDef};
@@ -425,7 +425,7 @@ mod tests {
             let target = Target::periodic(4, cells, usual_device("sm_90"));
             let shown = compile(system.algorithm(), &schedule, &target).unwrap();
             let run = Simulation::<f32>::builder(&system).cells(cells).dt(1e-6);
-            let run = run.schedule(schedule).ahead("sm_90").unwrap();
+            let run = run.schedule(schedule).ahead(&Cards::usual("sm_90")).unwrap();
             let compiled: Vec<String> = run.pieces().map(|piece| piece.source.text).collect();
             for kernel in &shown.kernels {
                 let text = emit::cuda(kernel, Precision::F32).unwrap().text;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use stencil_compiler::compile::Device;
 use stencil_compiler::emit::{Places, Source};
 
 use crate::backend::cuda::card::limits::usual_device;
@@ -11,14 +12,37 @@ use crate::backend::cuda::kernels::clock;
 use crate::backend::cuda::kernels::launch::{fitted, texts};
 use crate::backend::cuda::machine::{On, watched_sources};
 use crate::backend::cuda::memory::patches::over;
-use crate::backend::cuda::{Cache, CudaError, Unsteady};
+use crate::backend::cuda::{Cache, Card, CudaError, Unsteady};
 use crate::mesh::Patches;
 use crate::step::{Plans, Rules};
 use crate::{Error, Number};
 
-/// All kernels of a run, as texts for an architecture.
-pub(crate) struct Ahead {
+/// The cards that kernels are compiled for ahead of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Cards {
     architecture: String,
+    pub(crate) device: Device,
+    /// The version of CUDA that the driver speaks, if there is one.
+    driver: Option<u32>,
+}
+
+impl Cards {
+    /// Returns the usual cards of an architecture, by any driver.
+    pub(crate) fn usual(architecture: &str) -> Self {
+        let device = usual_device(architecture);
+        Cards { architecture: architecture.to_string(), device, driver: None }
+    }
+
+    /// Returns cards like this one, by its driver.
+    pub(crate) fn like(card: &Card) -> Self {
+        let (architecture, device) = (card.architecture(), card.device());
+        Cards { architecture, device, driver: Some(card.driver.0) }
+    }
+}
+
+/// All kernels of a run, as texts for some cards.
+pub(crate) struct Ahead {
+    cards: Cards,
     /// Texts in groups that are compiled at once: each group has the places of one declaration.
     groups: Vec<(Vec<Source>, Arc<Places>)>,
 }
@@ -28,19 +52,20 @@ pub(crate) struct Piece {
     /// Its text.
     pub(crate) source: Source,
     places: Arc<Places>,
-    architecture: String,
+    cards: Cards,
 }
 
 impl Ahead {
     /// Compiles and keeps them. Returns the names of the cache's entries.
     pub(crate) fn compile(&self, cache: &Cache) -> Result<Vec<String>, CudaError> {
-        let compiler = Compiler::new(None, Some(cache))?;
+        let Cards { architecture, driver, .. } = &self.cards;
+        let compiler = Compiler::new(*driver, Some(cache))?;
         let mut entries = Vec::new();
         for (sources, places) in &self.groups {
             let sources: Vec<&Source> = sources.iter().collect();
-            compile(&sources, places, &self.architecture, compiler)?;
+            compile(&sources, places, architecture, compiler)?;
             for source in sources {
-                let entry = compiler.entry(source, places, &self.architecture);
+                let entry = compiler.entry(source, places, architecture);
                 cache.check(&entry)?;
                 entries.push(entry);
             }
@@ -50,14 +75,13 @@ impl Ahead {
 
     /// Returns each kernel by itself.
     pub(crate) fn pieces(self) -> impl Iterator<Item = Piece> {
-        let architecture = self.architecture;
-        let groups = self.groups.into_iter();
+        let (cards, groups) = (self.cards, self.groups.into_iter());
         groups.flat_map(move |(sources, places)| {
-            let architecture = architecture.clone();
+            let cards = cards.clone();
             sources.into_iter().map(move |source| Piece {
                 source,
                 places: places.clone(),
-                architecture: architecture.clone(),
+                cards: cards.clone(),
             })
         })
     }
@@ -66,21 +90,22 @@ impl Ahead {
 impl Piece {
     /// Compiles and keeps it.
     pub(crate) fn compile(&self, cache: &Cache) -> Result<(), CudaError> {
-        let compiler = Compiler::new(None, Some(cache))?;
-        compile(&[&self.source], &self.places, &self.architecture, compiler).map(drop)
+        let Cards { architecture, driver, .. } = &self.cards;
+        let compiler = Compiler::new(*driver, Some(cache))?;
+        compile(&[&self.source], &self.places, architecture, compiler).map(drop)
     }
 }
 
-/// Returns all texts that a run of some plans compiles on a card of an architecture, in patches that kernels may read
+/// Returns all texts that a run of some plans compiles on some cards, in patches that kernels may read
 /// around the ends of along these axes.
 pub(crate) fn ahead<T: Number>(
-    architecture: &str,
+    cards: &Cards,
     plans: Plans<'_>,
     (patches, around): (&Patches, [bool; 3]),
     (unsteady, rules): (&Unsteady, &Rules),
 ) -> Result<Ahead, Error> {
     let over = over(patches);
-    let device = usual_device(architecture);
+    let device = cards.device;
     let mut own = own_sources::<T>(over, plans.single.1.layout);
     own.push(clock::source::<T>(rules)?);
     let mut groups = vec![(own, Arc::default())];
@@ -98,7 +123,7 @@ pub(crate) fn ahead<T: Number>(
         let sources = watched_sources::<T>(watched, &on)?;
         groups.push((sources, Arc::new(Places::of(&watched.algorithm))));
     }
-    Ok(Ahead { architecture: architecture.to_string(), groups })
+    Ok(Ahead { cards: cards.clone(), groups })
 }
 
 #[cfg(test)]

@@ -43,6 +43,7 @@ use crate::{Error, MemoryUse, Number};
 use buffer_places::slots;
 use observables::deepest;
 pub(crate) use observables::{On, sources as watched_sources};
+use opening::Opening;
 pub use part_times::{PartTime, StepPart};
 use programs::{Arrays, Programs};
 use reducers::Reducer;
@@ -230,6 +231,16 @@ impl<T: Number> Machine<T> {
     /// The card.
     pub(crate) fn card(&self) -> &Card {
         &self.card.card
+    }
+
+    /// Returns the card as it is in use, for another machine on it.
+    pub(crate) fn opened(&self) -> Opening {
+        Opening::of(self.card.clone())
+    }
+
+    /// Returns the cache of compiled kernels.
+    pub(crate) fn cache(&self) -> Option<Cache> {
+        self.cache.clone()
     }
 
     /// Returns the kernels of a step, in their order; the kernels of fused substeps if there are any.

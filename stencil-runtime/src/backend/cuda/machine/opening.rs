@@ -4,9 +4,8 @@ use std::thread::{self, JoinHandle};
 
 use stencil_compiler::kernel::Multiprocessor;
 
-use crate::backend::cuda::card::Opened;
 use crate::backend::cuda::card::driver;
-use crate::backend::cuda::card::limits::usual_device;
+use crate::backend::cuda::card::{Card, Opened};
 use crate::backend::cuda::compile::nvrtc::Nvrtc;
 use crate::backend::cuda::{Cache, CudaError};
 
@@ -34,10 +33,17 @@ impl Opening {
         Opening { ordinal, usual: None, state: State::Closed, compiler: None }
     }
 
-    /// Stands for the usual card of an architecture, which stays closed.
-    pub(crate) fn usual(architecture: &str) -> Self {
+    /// Takes a card that is in use.
+    pub(crate) fn of(opened: Opened) -> Self {
+        let mut opening = Opening::new(opened.card.ordinal);
+        opening.state = State::Done(Ok(opened));
+        opening
+    }
+
+    /// Stands for a card with such multiprocessors, which stays closed.
+    pub(crate) fn ahead(usual: Multiprocessor) -> Self {
         let mut opening = Opening::new(0);
-        opening.usual = Some(usual_device(architecture).multiprocessor);
+        opening.usual = Some(usual);
         opening
     }
 
@@ -78,11 +84,24 @@ impl Opening {
         driver::whole().is_err()
     }
 
+    /// Returns the facts about the card, if it could be taken into use.
+    pub(crate) fn card(&mut self) -> Option<&Card> {
+        self.wait();
+        match &self.state {
+            State::Done(Ok(opened)) => Some(&opened.card),
+            State::Done(Err(_)) | State::Closed | State::Begun(_) => None,
+        }
+    }
+
     /// Waits for the card, and returns it.
-    pub(crate) fn finish(mut self) -> Result<Opened, CudaError> {
+    pub(crate) fn finish(&mut self) -> Result<Opened, CudaError> {
         self.wait();
         match std::mem::replace(&mut self.state, State::Closed) {
-            State::Done(done) => done,
+            State::Done(Ok(opened)) => {
+                self.state = State::Done(Ok(opened.clone()));
+                Ok(opened)
+            }
+            State::Done(Err(error)) => Err(error),
             State::Closed | State::Begun(_) => Opened::new(self.ordinal),
         }
     }

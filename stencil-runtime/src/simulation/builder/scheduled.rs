@@ -1,0 +1,107 @@
+//! The plans of a run by a schedule.
+
+use stencil_compiler::algorithm::Role;
+use stencil_compiler::compile::{self, ScheduleError, Target};
+use stencil_compiler::plan::Plan;
+
+use super::Builder;
+use super::engine::Chosen;
+use crate::mesh::{Boundaries, Given, Patches, Sampled, formula};
+use crate::simulation::Pace;
+use crate::step::Fused;
+use crate::{Error, Number, Schedule, SystemDef};
+
+/// The schedule of a run, the engine that follows it, and the plans that it gives.
+pub(crate) struct Scheduled {
+    pub(crate) engine: Chosen,
+    pub(crate) schedule: Schedule,
+    /// The plan of single steps.
+    pub(crate) plan: Plan,
+    pub(crate) fused: Option<Fused>,
+}
+
+impl Scheduled {
+    /// Plans a run by a schedule; `halo` has the ghost cells that are read outside of the plan.
+    pub(crate) fn new<T: Number>(
+        system: &SystemDef,
+        (engine, schedule): (Chosen, Schedule),
+        (boundaries, patches, halo): (&Boundaries, &Patches, [usize; 3]),
+    ) -> Result<Self, Error> {
+        let (target, fused) = match engine {
+            Chosen::Cuda => {
+                let target = target::<T>(boundaries, patches);
+                let fused = fused(system, &schedule, &target)?;
+                (target, fused)
+            }
+            Chosen::Cpu(_) => (Target::new(T::BYTES), None),
+        };
+        let single = schedule.unfused(system.algorithm());
+        let mut plan = compile::plan(system.algorithm(), &single, &target)?;
+        if let Some(fused) = fused.as_ref().filter(|fused| !fused.fits(&plan)) {
+            plan = plan.with_own_accumulators(system.algorithm());
+            if !fused.fits(&plan) {
+                let bug = "fused steps have other arrays than single ones";
+                return Err(Error::Bug(bug.into()));
+            }
+        }
+        boundaries.check_exchanges(&plan)?;
+        boundaries.check_depth(system, &plan, halo, patches)?;
+        Ok(Scheduled { engine, schedule, plan, fused })
+    }
+
+    /// Returns the plans of steps of this pace on these patches: steps that adapt reduce speeds first, and devices that
+    /// share the patches exchange values.
+    pub(crate) fn at_pace(
+        mut self,
+        system: &SystemDef,
+        pace: Pace,
+        patches: &Patches,
+    ) -> Result<Self, Error> {
+        if let (Pace::Adaptive { limit, .. }, Some(observation)) = (pace, system.observation()) {
+            let quantities = observation.quantities.iter();
+            let speeds = quantities.filter(|quantity| quantity.speed.is_some());
+            let names = speeds.map(|quantity| quantity.name.clone()).collect();
+            self.plan = self.plan.adaptive(names, limit.is_some()).map_err(Error::Bug)?;
+        }
+        if patches.devices > 1 {
+            self.plan = self.plan.among_devices().map_err(Error::Bug)?;
+        }
+        Ok(self)
+    }
+}
+
+/// Returns the target of a run whose card is not known yet: kernels may read around the ends of periodic axes if a patch
+/// has both of them.
+pub(super) fn target<T: Number>(boundaries: &Boundaries, patches: &Patches) -> Target {
+    let around = boundaries.around(patches);
+    Target::new(T::BYTES).around(around).over(patches.cells, patches.count())
+}
+
+/// Returns the plan of a schedule, if it fuses substeps: on periodic meshes only, on which ghost cells of any depth
+/// are cells of the mesh.
+fn fused(system: &SystemDef, schedule: &Schedule, target: &Target) -> Result<Option<Fused>, Error> {
+    if schedule.fuse == 1 {
+        return Ok(None);
+    }
+    let problem = schedule.problem(system.algorithm());
+    let problem = problem.map_err(ScheduleError::from)?.into_owned();
+    let plan = compile::plan(system.algorithm(), schedule, target)?;
+    Ok(Some(Fused { problem, plan }))
+}
+
+impl<T: Number> Builder<T> {
+    /// Is each step like the one before: of the same length, with the same sources?
+    pub(super) fn steps_alike(&self, system: &SystemDef, params: &[f64]) -> bool {
+        let is_steady = |name: &str| {
+            let source = match self.sources.get(name).map(|source| &source.0) {
+                Some(Given::Unsteady(_)) => return false,
+                Some(Given::Text(text)) => formula::source(system, params, name, text).ok(),
+                Some(Given::Constant(_) | Given::Steady(_) | Given::Values(_)) => return true,
+                None => formula::default_source(system, params, name),
+            };
+            !matches!(source, Some(Sampled::Unsteady(_)))
+        };
+        let mut given = system.algorithm().states_of(Role::Given);
+        self.cfl.is_none() && !self.auto && given.all(|(_, state)| is_steady(&state.name))
+    }
+}
