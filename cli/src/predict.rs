@@ -20,7 +20,7 @@ pub(crate) struct PredictArgs {
     /// Orders of the central differences, in place of the declared one: 2, 4, 6, 8 or 10
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
     order: Vec<u32>,
-    /// The cards: H200, A100 or K40; all of them if none is given
+    /// The cards: H200, H100, A100 or K40; all of them if none is given
     #[arg(long, value_name = "CARD,..", value_parser = card, value_delimiter = ',')]
     on: Vec<&'static Model>,
     /// Print one JSON object in place of the table

@@ -14,7 +14,7 @@ use stencil_report::{ByPlan, Render};
 use stencil_runtime::io::way_out;
 use stencil_runtime::problem::{Problem, ProblemError};
 use stencil_runtime::report::Progress;
-use stencil_runtime::{Error, Number, Restored, Simulation};
+use stencil_runtime::{Error, Number, Restored, Schedule, Simulation};
 
 use crate::source::plans::settled;
 use crate::source::{self, Backend, Precision};
@@ -26,6 +26,7 @@ mod files;
 mod folder;
 mod signals;
 pub(crate) mod target;
+mod timed;
 
 use drive::{Done, Drive, End};
 use files::Files;
@@ -89,6 +90,10 @@ pub(crate) struct RunArgs {
     /// goes on by the schedule that the performance model picks meanwhile. The next run begins by that
     #[arg(long, value_name = "PRESET|FILE")]
     schedule: Option<String>,
+    /// Time schedules on the card for so many seconds before the run begins, and take the fastest. Later runs of the same
+    /// problem on the same mesh begin by it, too
+    #[arg(long, value_name = "SECONDS", conflicts_with = "schedule")]
+    tune: Option<u64>,
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
@@ -212,7 +217,11 @@ fn run_as<T: Number>(
     (problem, chosen): (&Problem, Option<&ByPlan>),
     out: &mut dyn Write,
 ) -> Result<(), Ended> {
-    let mut simulation = set_up::<T>(args, problem)?;
+    let timed = match args.tune {
+        Some(seconds) => timed::schedule::<T>(problem, seconds, |text| say(args, out, text))?,
+        None => None,
+    };
+    let mut simulation = set_up::<T>(args, problem, timed)?;
     let old = match &args.restart {
         Some(path) => Some((path, restore(problem, &mut simulation, path)?)),
         None => None,
@@ -336,8 +345,15 @@ fn interrupted<T: Number>(args: &RunArgs, problem: &Problem, done: &Done<T>) -> 
     }
 }
 
-fn set_up<T: Number>(args: &RunArgs, problem: &Problem) -> Result<Simulation<T>, Ended> {
+fn set_up<T: Number>(
+    args: &RunArgs,
+    problem: &Problem,
+    timed: Option<Schedule>,
+) -> Result<Simulation<T>, Ended> {
     let mut builder = problem.builder::<T>();
+    if let Some(timed) = timed {
+        builder = builder.timed(timed);
+    }
     if let Some(threads) = args.threads {
         builder = builder.threads(threads);
     }

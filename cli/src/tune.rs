@@ -53,7 +53,7 @@ pub(crate) struct TuneArgs {
     /// The card, counted from 0
     #[arg(long, value_name = "N", default_value = "0")]
     card: usize,
-    /// Time nothing: believe the performance model of a card that need not be there, H200, A100 or K40
+    /// Time nothing: believe the performance model of a card that need not be there, H200, H100, A100 or K40
     #[arg(long, value_name = "CARD", value_parser = explain::card, conflicts_with_all = ["card", "survey", "pictures"])]
     on: Option<&'static Model>,
     /// Time this many schedules drawn at random, as many of each blocking, or those that the budget suffices for, in

@@ -28,7 +28,7 @@ pub(crate) struct ExplainArgs {
     /// Predict the traffic of memory on a card for this many cells, and its time: one number for all axes, or one each
     #[arg(long, value_name = "N[,N,N]", value_delimiter = ',', num_args = 1)]
     cells: Vec<usize>,
-    /// The card that times are predicted for: H200, A100 or K40
+    /// The card that times are predicted for: H200, H100, A100 or K40
     #[arg(long, value_name = "CARD", default_value = cost::MODELS[0].name, value_parser = card)]
     on: &'static Model,
     #[command(flatten)]

@@ -27,12 +27,29 @@ pub struct Model {
 
 /// All models, the newest first.
 pub const MODELS: &[Model] = &[
-    // The copy is measured; those of the others are 80 to 85 % of the data sheets' values.
+    // The copies of the first two are measured; those of the others are 80 to 85 % of the data sheets' values.
     Model {
         name: "H200",
         capability: (9, 0),
         rates: Rates {
             copy_bytes: 4.16e12,
+            clock: 1.98e9,
+            lanes: 128.0,
+            double: 2.0,
+            words: 32.0,
+            launch: LAUNCH,
+            fill: FILL,
+            power: OF_H200,
+            multiprocessor: Multiprocessor::NEWEST,
+            card: Card { units: 132, cache: 33_000_000, sector: 32 },
+        },
+    },
+    // As an H200, but for its memory.
+    Model {
+        name: "H100",
+        capability: (9, 0),
+        rates: Rates {
+            copy_bytes: 2.97e12,
             clock: 1.98e9,
             lanes: 128.0,
             double: 2.0,
@@ -96,9 +113,18 @@ pub fn model(name: &str) -> Option<&'static Model> {
     MODELS.iter().find(|m| m.name.eq_ignore_ascii_case(name))
 }
 
-/// The model of a card whose driver calls it so; the last word of that is the name of a model.
+/// The model of a card whose driver calls it so; a word of that is the name of a model.
+///
+/// ```
+/// use stencil_compiler::cost::called;
+///
+/// let model = |name| called(name).map(|model| model.name);
+/// assert_eq!(model("NVIDIA H100 80GB HBM3"), Some("H100"));
+/// assert_eq!(model("NVIDIA A100-SXM4-80GB"), Some("A100"));
+/// assert_eq!(model("NVIDIA GeForce 256"), None);
+/// ```
 pub fn called(name: &str) -> Option<&'static Model> {
-    name.split_whitespace().last().and_then(model)
+    name.split([' ', '-']).find_map(model)
 }
 
 /// The share of the clock that a card of this name, as its driver spells it, holds.

@@ -59,17 +59,24 @@ pub(crate) fn kept<T: Number>(wanted: &Wanted<T>) -> Option<Schedule> {
 /// If no schedule is legal, or there is no compiler for its kernels.
 pub(crate) fn find<T: Number>(wanted: &Wanted<T>) -> Result<Schedule, Error> {
     let (rates, card) = (rates(wanted), &wanted.card);
-    let plan = search(wanted, rates)?;
-    let plan = Plan { key: key(wanted, &rates), ..plan };
-    let schedule = plan.schedule.clone();
+    let schedule = search(wanted, rates)?.schedule;
     if let Some(cache) = &wanted.cache {
         let run = wanted.run.again(&wanted.system).schedule(schedule.clone());
         let pieces: Vec<Piece> = run.ahead(&Cards::like(card))?.pieces().collect();
         pieces.into_par_iter().try_for_each(|piece| piece.compile(cache))?;
-        // A cache that cannot be written costs time, no more.
-        let _ = keep(cache, plan);
+        keep(wanted, &schedule);
     }
     Ok(schedule)
+}
+
+/// Keeps the pick of a run for later ones.
+pub(crate) fn keep<T: Number>(wanted: &Wanted<T>, schedule: &Schedule) {
+    let key = key(wanted, &rates(wanted));
+    let plan = Plan { key, chosen: None, rate: 0.0, schedule: schedule.clone() };
+    if let Some(cache) = &wanted.cache {
+        // A cache that cannot be written costs time, no more.
+        let _ = add(cache, plan);
+    }
 }
 
 /// Finds a pick in a thread on half of the cores. Nobody waits for the thread: a process may end before it. Gives the
@@ -156,7 +163,7 @@ fn read(cache: &Cache) -> Plans {
 }
 
 /// Adds a pick to those of a cache; the file appears by rename.
-fn keep(cache: &Cache, plan: Plan) -> io::Result<()> {
+fn add(cache: &Cache, plan: Plan) -> io::Result<()> {
     let mut plans = read(cache);
     plans.merge(plan);
     let excess = plans.0.len().saturating_sub(MOST);

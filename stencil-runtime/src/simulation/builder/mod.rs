@@ -79,6 +79,7 @@ pub struct Builder<T> {
     cache: Option<Cache>,
     schedule: Option<Schedule>,
     pick: Pick,
+    timed: Option<Schedule>,
     instructions: Option<Instructions>,
     number: PhantomData<T>,
 }
@@ -110,6 +111,7 @@ impl<T: Number> Builder<T> {
             cache: None,
             schedule: None,
             pick: Pick::default(),
+            timed: None,
             instructions: None,
             number: PhantomData,
         }
@@ -435,6 +437,13 @@ impl<T: Number> Builder<T> {
     /// Sets whether the performance model picks the schedule of a run on a card that is given none, and when.
     pub fn pick(mut self, pick: Pick) -> Self {
         self.pick = pick;
+        self
+    }
+
+    /// Sets a schedule that was timed on a card for this run. It stands in place of the model's pick, and later runs of the
+    /// same problem on the same mesh begin by it. [`schedule`](Self::schedule) stands against it.
+    pub fn timed(mut self, schedule: Schedule) -> Self {
+        self.timed = Some(schedule);
         self
     }
 

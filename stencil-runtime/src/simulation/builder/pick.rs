@@ -34,10 +34,16 @@ impl<T: Number> Builder<T> {
             card,
             cache: cache.cloned(),
         };
-        let found = match pick::kept(&wanted) {
-            Some(kept) => Ok(kept),
-            None if self.pick == Pick::Before => pick::find(&wanted),
-            None => return (None, Picking::open(wanted)),
+        let found = match self.timed.clone() {
+            Some(timed) => {
+                pick::keep(&wanted, &timed);
+                Ok(timed)
+            }
+            None => match pick::kept(&wanted) {
+                Some(kept) => Ok(kept),
+                None if self.pick == Pick::Before => pick::find(&wanted),
+                None => return (None, Picking::open(wanted)),
+            },
         };
         let planned = found.and_then(|schedule| {
             self.planned(system, (Engine::Cuda, &mut Opening::new(self.card)), Some(schedule))
