@@ -114,23 +114,77 @@ fn several_patches_agree() {
     }
 }
 
-/// Ten words a field and step with accumulators in three arrays, eight with states in two.
+/// The table of the book: values that a step moves for each cell and field, arrays of a field, and on a processor, which goes back
+/// to fields as they were before the step.
+const TABLE: [(&str, usize, usize, usize); 10] = [
+    ("euler", 2, 2, 3),
+    ("ssprk2", 5, 2, 3),
+    ("ssprk3", 8, 3, 3),
+    ("ssprk43", 9, 3, 3),
+    ("ssprk104", 23, 3, 4),
+    ("rk3_williamson", 10, 3, 4),
+    (STATES, 8, 2, 3),
+    ("rk4", 16, 4, 4),
+    ("rk4_carpenter_kennedy", 18, 3, 4),
+    ("rk4_carpenter_kennedy<storage = states>", 14, 2, 3),
+];
+
+/// The preset of a card, and a march written by hand.
 #[test]
-fn states_take_two_arrays_and_move_eight_words() {
-    let words = |time: &str| {
+fn methods_move_the_words_of_the_table() {
+    let preset = presets::find("gpu").expect("a preset");
+    let page = include_str!("../../../docs/src/language.md");
+    for (integrator, (time, words, arrays, on_processor)) in integrators::ALL.iter().zip(TABLE) {
+        assert_eq!(integrator.name, time);
+        let row = format!("| `{time}` | {words} | {arrays} |");
+        assert!(page.contains(&row), "{row}");
         let algorithm = navier_stokes(time);
-        let schedule = schedule("kernel march tile_x=64 tile_y=8");
-        let compiled = compile(&algorithm, &schedule, &Target::new(4)).unwrap();
-        let moved: f64 = cost::kernels(&compiled).unwrap().iter().map(|k| k.least_bytes()).sum();
-        let least: f64 =
-            (0..algorithm.substeps.len()).map(|at| cost::floor_bytes(&algorithm, at, 4)).sum();
-        assert_eq!(moved, least, "{time}");
-        (compiled.plan.memories() / 4, moved / 16.0)
-    };
-    assert_eq!(words("rk3_williamson"), (3, 10.0));
-    assert_eq!(words(STATES), (2, 8.0));
-    assert_eq!(words("rk4_carpenter_kennedy"), (3, 18.0));
-    assert_eq!(words("rk4_carpenter_kennedy<storage = states>"), (2, 14.0));
+        let gpu = preset.schedule(&algorithm, Precision::F32);
+        let march = schedule("kernel march tile_x=64 tile_y=8");
+        for schedule in [gpu.unfused(&algorithm), march] {
+            let compiled = compile(&algorithm, &schedule, &Target::new(4)).unwrap();
+            let costs = cost::kernels(&compiled).unwrap();
+            let moved: f64 = costs.iter().map(|k| k.least_bytes()).sum();
+            let least: f64 =
+                (0..algorithm.substeps.len()).map(|at| cost::floor_bytes(&algorithm, at, 4)).sum();
+            assert_eq!(moved, least, "{time}");
+            let found = (moved / 16.0, compiled.plan.memories());
+            assert_eq!(found, (words as f64, 4 * arrays), "{time}");
+            let target = Target::processor(4);
+            let plan = stencil_compiler::compile::plan(&algorithm, &schedule, &target).unwrap();
+            let spare = 4 - plan.before_the_step().len();
+            assert_eq!(plan.memories() + spare, 4 * on_processor, "{time}");
+        }
+    }
+}
+
+/// Values of fields that are kept change places with new ones: any schedule, layout, cut and number of devices.
+#[test]
+fn kept_values_have_the_bits_of_the_oracle() {
+    for (number, time) in ["ssprk2", "ssprk3", "ssprk43", "ssprk104", "rk4"].iter().enumerate() {
+        let algorithm = navier_stokes(time);
+        everywhere::<f64>(&algorithm, 2);
+        let case = Case::new(&algorithm, [32, 12, 10]);
+        let reference = oracle::<f32>(&algorithm, &case, STEPS);
+        for layout in Lies::ALL {
+            let mut schedule = schedule("kernel march tile_x=32 tile_y=4 loader=1");
+            schedule.layout = layout;
+            if layout != Lies::Soa {
+                schedule = Schedule { layout, ..self::schedule("kernel direct") };
+            }
+            for target in [Target::new(4), Target::processor(4)] {
+                let compiled = compile(&algorithm, &schedule, &target).unwrap();
+                for (patches, devices) in [([1, 1, 1], 1), ([2, 3, 2], 2)] {
+                    let on = Layout { patches, devices };
+                    let seed = (number as u64, Shadow::Full);
+                    let found =
+                        interpreted_on::<f32>(on, &algorithm, &compiled, &case, STEPS, seed);
+                    let differs = differing(&found.unwrap(), &reference);
+                    assert_eq!(differs, 0, "{time} {layout:?} {patches:?}");
+                }
+            }
+        }
+    }
 }
 
 /// Each kernel of a later substep reads and writes one array, and no other one is both.

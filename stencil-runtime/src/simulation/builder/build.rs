@@ -168,17 +168,18 @@ impl<T: Number> Builder<T> {
             let help = "run on one card, or on the processor with `Engine::Cpu`".to_string();
             number(what, self.devices as f64, |_| false, help)?;
         }
-        let fused = match engine {
+        let mut fused = match engine {
             Chosen::Cuda => fused(system, &schedule, &target::<T>(&boundaries, &patches))?,
             Chosen::Cpu(_) => None,
         };
         let target = match engine {
             Chosen::Cuda => target::<T>(&boundaries, &patches),
-            Chosen::Cpu(_) => Target::new(T::BYTES),
+            Chosen::Cpu(_) => Target::processor(T::BYTES),
         };
         let mut plan = compile::plan(system.algorithm(), &single, &target)?;
-        if let Some(fused) = fused.as_ref().filter(|fused| !fused.fits(&plan)) {
+        if let Some(fused) = fused.as_mut().filter(|fused| !fused.fits(&plan)) {
             plan = plan.with_own_accumulators(system.algorithm());
+            fused.plan = fused.plan.clone().with_own_accumulators(&fused.problem);
             if !fused.fits(&plan) {
                 let bug = "fused steps have other arrays than single ones";
                 return Err(Error::Bug(bug.into()));
