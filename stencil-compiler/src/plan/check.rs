@@ -362,7 +362,8 @@ impl<'a> State<'a> {
             if !is_kept || twice || shares || !fields.contains(field) {
                 return Err(format!("`{name}` cannot take the previous values of `{field}`"));
             }
-            self.not_partial(name, "is kept")?;
+            self.not_under_way(name, "is swapped")?;
+            self.not_partial(name, "is swapped")?;
             self.valid.insert(name, [0; 3]);
         }
         let derived = self.plan.buffers.iter();

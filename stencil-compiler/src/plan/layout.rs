@@ -248,7 +248,45 @@ mod tests {
         assert_eq!(of(&plan, &[]), Vec::<Vec<usize>>::new());
         plan.steps = vec![swap(&["a", "c", "d"]), swap(&["b", "c", "d"])];
         assert_eq!(of(&plan, &[0, 2, 4, 5]), [vec![0], vec![2], vec![4, 5]]);
-        plan.steps = Vec::new();
+    }
+
+    #[test]
+    fn kept_values_are_in_series_where_all_are_kept_alike() {
+        let kept = |fields: &[&str]| Step::Swap {
+            fields: ["a", "b"].map(String::from).to_vec(),
+            kept: fields.iter().map(|of| (of.to_string(), format!("{of}_old"))).collect(),
+        };
+        let mut plan = plan(Layout::Soa);
+        let old = |of: &str| Buffer {
+            name: format!("{of}_old"),
+            role: BufferRole::Kept,
+            halo: [0; 3],
+            within: None,
+        };
+        plan.buffers.insert(2, old("a"));
+        plan.buffers.insert(5, old("b"));
+        // a, a_new, a_old, b, b_new, b_old.
+        let pairs = [[0, 3], [1, 4], [2, 5]];
+        for (steps, together) in [
+            (vec![kept(&["a", "b"]), kept(&[])], true),
+            (vec![kept(&["a"]), kept(&["b"])], false),
+            (vec![kept(&["a"])], false),
+        ] {
+            plan.steps = steps;
+            for [a, b] in pairs {
+                let found = plan.series(&[a, b]);
+                assert_eq!(found.len() == 1, together, "{:?} {a} {b}", plan.steps);
+            }
+        }
+        plan.steps = vec![kept(&["a", "b"])];
+        plan.check_apart(&["a", "b"]).unwrap();
+        plan.check_apart(&["a_old", "b_old"]).unwrap();
+        plan.steps = vec![kept(&["a"])];
+        plan.check_apart(&["a", "b"]).unwrap_err();
+        // Elsewhere behind their fields: as far apart at first, and not later.
+        plan.buffers.swap(5, 6);
+        plan.steps = vec![kept(&["a", "b"])];
+        assert_eq!(plan.series(&[0, 3]).len(), 2);
     }
 
     #[test]
