@@ -77,7 +77,8 @@ impl Algorithm {
     pub fn stored_updates(&self, substep: usize) -> Vec<(StateId, FnId)> {
         let (previous, kept) = (self.previous_fields(), self.kept(substep));
         let updates = self.substeps[substep].updates.iter().copied();
-        let is_stored = |state: &StateId| !previous.contains_key(state) && !kept.contains_key(state);
+        let is_stored =
+            |state: &StateId| !previous.contains_key(state) && !kept.contains_key(state);
         updates.filter(|(state, _)| is_stored(state)).collect()
     }
 

@@ -8,10 +8,9 @@ use crate::schedule::Layout;
 /// Do the arrays of this role lie side by side?
 fn joins(layout: Layout, role: BufferRole) -> bool {
     let together = match role {
-        BufferRole::Field
-        | BufferRole::NewField
-        | BufferRole::Accumulator
-        | BufferRole::Kept => true,
+        BufferRole::Field | BufferRole::NewField | BufferRole::Accumulator | BufferRole::Kept => {
+            true
+        }
         BufferRole::Count | BufferRole::Derived | BufferRole::Given => false,
     };
     layout == Layout::Aos && together

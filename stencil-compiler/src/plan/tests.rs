@@ -159,7 +159,7 @@ fn q_old = state q_old
 fn q_old_1 = q
 fn q_1 = q[1,0,0] - q[-1,0,0]
 fn q_2 = q_1 + q_old
-substep { q = q_1 q_old = q_old_1 }
+substep { q = q_1, q_old = q_old_1 }
 substep { q = q_2 }
 substep { q = q_2 }";
     let schedule = schedule::text::parse("schedule kernel direct").unwrap();

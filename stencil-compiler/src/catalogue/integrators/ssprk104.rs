@@ -2,7 +2,9 @@
 
 use num_rational::Ratio;
 
-use super::{Combination, Integrator, OLD, Tableau, Target, Value, field, one, register, step, times};
+use super::{
+    Combination, Integrator, OLD, Tableau, Target, Value, field, one, register, step, times,
+};
 
 /// Ten substeps; one array beside the field. It keeps what Euler steps of a sixth of the length keep.
 ///
