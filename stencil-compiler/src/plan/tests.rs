@@ -171,7 +171,8 @@ substep { q = q_2 }";
     assert_eq!(printed.matches("swap q keep q in q_old\n").count(), 1, "{printed}");
     assert!(!printed.contains("write q_old"), "{printed}");
     assert_eq!(good.before_the_step(), [("q", "q_old")]);
-    let refused = |change: &dyn Fn(&mut Vec<(String, String)>), message: &str| {
+    type Pairs = Vec<(String, String)>;
+    let refused = |change: &dyn Fn(&mut Pairs), message: &str| {
         let mut wrong = good.clone();
         let mut swaps = wrong.steps.iter_mut().filter_map(|step| match step {
             Step::Swap { kept, .. } => Some(kept),
