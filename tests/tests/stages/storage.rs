@@ -9,6 +9,7 @@ use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::Mode;
 use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::model::parse::parse_str;
+use stencil_compiler::plan::{BufferRole, Plan};
 use stencil_compiler::schedule::{Layout as Lies, Schedule, text};
 use stencil_compiler::search::presets;
 use stencil_compiler::search::space::{Draws, Space};
@@ -68,14 +69,50 @@ fn fused_substeps_agree() {
         assert_eq!(compiled.plan.launches.len(), launches);
         let (single, of_state) = (schedule.unfused(&algorithm), "q_previous");
         let single = compile(&algorithm, &single, &Target::new(8)).unwrap().plan;
-        let has_own =
-            |plan: &stencil_compiler::plan::Plan| plan.buffer(of_state).unwrap().within.is_none();
+        let has_own = |plan: &Plan| plan.buffer(of_state).unwrap().within.is_none();
         assert_eq!([has_own(&compiled.plan), has_own(&single)], [own, false]);
         // A run of both has an array for what is kept.
         let apart = single.with_own_accumulators(&algorithm);
         apart.check().unwrap();
         assert!(has_own(&apart));
         reference.agree(&schedule, 5);
+    }
+}
+
+/// A run does fused and single substeps in turn, on the same arrays. Whole steps that are fused store fields only.
+#[test]
+fn fused_and_single_substeps_have_the_same_arrays() {
+    for (time, fuse) in [
+        ("ssprk2", 2),
+        ("ssprk3", 2),
+        ("ssprk3", 3),
+        ("rk4", 2),
+        ("rk4", 4),
+        (STATES, 2),
+        (STATES, 3),
+    ] {
+        let algorithm = algorithm_of(&format!(
+            "pub system Heat in 3d {{ field q: scalar; field r: scalar; ddt(q) = lap(q) + r; ddt(r) = -q; }}
+             scheme s for Heat {{ space: central<order = 2>; time: {time}; }}"
+        ));
+        let schedule = schedule(&format!("fuse {fuse} kernel direct"));
+        let fused = compile(&algorithm, &schedule, &Target::new(8)).unwrap();
+        let single = schedule.unfused(&algorithm);
+        let single = compile(&algorithm, &single, &Target::new(8)).unwrap().plan;
+        let arrays = |plan: &Plan| -> Vec<(String, BufferRole, usize)> {
+            let all = plan.buffers.iter().enumerate();
+            all.map(|(at, b)| (b.name.clone(), b.role, plan.memory_of(at))).collect()
+        };
+        let own = fused.plan.clone().with_own_accumulators(&fused.problem);
+        let single = single.with_own_accumulators(&algorithm);
+        single.check().unwrap();
+        own.check().unwrap();
+        assert_eq!(arrays(&own), arrays(&single), "{time} by {fuse}");
+        if fuse == algorithm.substeps.len() {
+            let outputs = own.launches.iter().flat_map(|launch| &launch.outputs);
+            assert!(outputs.into_iter().all(|(of, _)| of.ends_with("_new")), "{time}");
+        }
+        Reference::<f64>::new(&algorithm, ODD, 2).agree(&schedule, 3);
     }
 }
 
