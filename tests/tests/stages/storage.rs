@@ -82,15 +82,9 @@ fn fused_substeps_agree() {
 /// A run does fused and single substeps in turn, on the same arrays. Whole steps that are fused store fields only.
 #[test]
 fn fused_and_single_substeps_have_the_same_arrays() {
-    for (time, fuse) in [
-        ("ssprk2", 2),
-        ("ssprk3", 2),
-        ("ssprk3", 3),
-        ("rk4", 2),
-        ("rk4", 4),
-        (STATES, 2),
-        (STATES, 3),
-    ] {
+    for (time, fuse) in
+        [("ssprk2", 2), ("ssprk3", 2), ("ssprk3", 3), ("rk4", 4), (STATES, 2), (STATES, 3)]
+    {
         let algorithm = algorithm_of(&format!(
             "pub system Heat in 3d {{ field q: scalar; field r: scalar; ddt(q) = lap(q) + r; ddt(r) = -q; }}
              scheme s for Heat {{ space: central<order = 2>; time: {time}; }}"
