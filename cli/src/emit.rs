@@ -109,10 +109,10 @@ fn scheduled(
         return deliver(args, schedule::text::print(&schedule).as_bytes(), out);
     }
     // The processor has ghost cells, and fits nothing.
-    let on_card = cells.filter(|_| schedule.is_for(LaunchKind::Blocks));
-    let target = match on_card {
-        Some(cells) => compile::Target::periodic(precision.bytes(), cells, device),
-        None => compile::Target::new(precision.bytes()).on(device),
+    let target = match (cells, schedule.is_for(LaunchKind::Blocks)) {
+        (Some(cells), true) => compile::Target::periodic(precision.bytes(), cells, device),
+        (None, true) => compile::Target::new(precision.bytes()).on(device),
+        (_, false) => compile::Target::processor(precision.bytes()),
     };
     let compiled = advised(algorithm, &schedule, &target)
         .map_err(|error| Failure::new(format!("error: schedule `{wanted}` is illegal: {error}")))?;

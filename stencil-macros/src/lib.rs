@@ -171,7 +171,7 @@ fn implementation(
     let algorithm = discretize::discretize(model).map_err(Diagnostic::from)?;
     let schedule = heuristic::cpu(&algorithm);
     // Bodies are generic over the precision: kernels for the wider one serve both.
-    let compiled = compile(&algorithm, &schedule, &Target::new(8)).map_err(|e| bug(&e))?;
+    let compiled = compile(&algorithm, &schedule, &Target::processor(8)).map_err(|e| bug(&e))?;
     let (mut items, mut kernels) = (String::new(), "::core::option::Option::None");
     if !interpreted {
         items = program(&compiled.kernels).map_err(|e| bug(&e))?;

@@ -7,7 +7,7 @@ use stencil_compiler::compile::Compiled;
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::interp::{self, Fault, GlobalArray, Options, Shadow};
 use stencil_compiler::kernel::{BlockBox, Kernel, Split};
-use stencil_compiler::plan::{Phase, Place, Plan, Region, Step, make::new_name};
+use stencil_compiler::plan::{Phase, Place, Plan, Region, Step};
 use stencil_compiler::schedule::LaunchKind;
 
 use super::Case;
@@ -117,11 +117,12 @@ impl<'a, T: Real> Machine<'a, T> {
                 }
                 Step::Uniforms => self.substep = None,
                 Step::Reduce { .. } | Step::Accept => {}
-                Step::Swap { fields } => {
-                    self.memory.patches().for_each(|patch| swap(patch, fields));
-                    for name in fields {
-                        let [old, new] = [name, &new_name(name)].map(|name| self.at(name));
-                        self.places.swap(old, new);
+                Step::Swap { .. } => {
+                    let exchanged = step.exchanged();
+                    self.memory.patches().for_each(|patch| swap(patch, &exchanged));
+                    for (a, b) in &exchanged {
+                        let [a, b] = [a, b].map(|name| self.at(name));
+                        self.places.swap(a, b);
                     }
                 }
             }
@@ -214,11 +215,10 @@ fn parts(kernel: &Kernel, cells: [usize; 3], region: Region, seed: u64) -> Optio
     }
 }
 
-/// Exchanges fields and their new values.
-fn swap<T>(patch: &mut Arrays<T>, fields: &[String]) {
-    for field in fields {
-        let (old, new) = (field.clone(), format!("{field}_new"));
-        let (a, b) = (patch.remove(&old), patch.remove(&new));
-        patch.extend([(old, b.expect("new values")), (new, a.expect("old values"))]);
+/// Exchanges the arrays of buffers, pair by pair.
+fn swap<T>(patch: &mut Arrays<T>, pairs: &[(String, String)]) {
+    for (a, b) in pairs {
+        let [of_a, of_b] = [a, b].map(|name| patch.remove(name).expect("a buffer of the plan"));
+        patch.extend([(a.clone(), of_b), (b.clone(), of_a)]);
     }
 }

@@ -64,7 +64,7 @@ impl Algorithm {
             let updates = Group::new(&mut fused).updates(&group);
             fused.substeps.push(Substep { at, updates });
         }
-        fused.drop_unread_previous();
+        fused.drop_unread_accumulators();
         let fused = prune(fused);
         let why =
             |why| format!("groups of {group} substeps of `{}` are no substeps: {why}", self.name);
@@ -107,8 +107,7 @@ impl<'a> Group<'a> {
         Group { algorithm, now: BTreeMap::new() }
     }
 
-    /// The combined updates of all substeps. Writes to accumulators that a later group sets anew are useless, with and
-    /// without fusion; previous values of fields are not.
+    /// The combined updates of all substeps.
     fn updates(mut self, substeps: &[&Substep]) -> Vec<(StateId, FnId)> {
         for (at, substep) in substeps.iter().enumerate() {
             let mut stand_ins: BTreeMap<FnId, FnId> = BTreeMap::new();

@@ -1,10 +1,10 @@
-//! Previous values of fields, which accumulators keep.
+//! Values that fields had before a substep, which accumulators keep.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::footprint::needed;
 use super::{Algorithm, Atom, Def, FnId, Role, StateId};
-use crate::catalogue::integrators::PREVIOUS;
+use crate::catalogue::integrators::{OLD, PREVIOUS};
 use crate::expr::Node;
 
 /// The grid functions that the new value of each state of a substep needs.
@@ -30,7 +30,7 @@ impl Algorithm {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn previous_fields(&self) -> BTreeMap<StateId, StateId> {
-        let pairs = self.named_previous();
+        let pairs = self.keepers();
         let needs: Vec<Needs> = match pairs.is_empty() {
             true => Vec::new(),
             false => self.needs(),
@@ -50,12 +50,40 @@ impl Algorithm {
         pairs.into_iter().filter(holds).collect()
     }
 
-    /// Drops previous values that no later substep reads before it renews them: a step begins without accumulators.
-    pub(super) fn drop_unread_previous(&mut self) {
-        let previous: BTreeSet<StateId> = self.named_previous().into_iter().map(|p| p.0).collect();
-        if previous.is_empty() {
-            return;
-        }
+    /// Returns the accumulators that may hold values that a field had before a substep, each with its field: one of a field at most.
+    pub fn keepers(&self) -> BTreeMap<StateId, StateId> {
+        let changes = |field: StateId| {
+            let mut updates = self.substeps.iter().flat_map(|s| &s.updates);
+            updates.any(|(state, _)| *state == field)
+        };
+        let pairs = self.states_of(Role::Field).filter_map(|(field, state)| {
+            let accumulator = [PREVIOUS, OLD]
+                .iter()
+                .find_map(|register| self.find_state(&format!("{}_{register}", state.name)))?;
+            let is_kept = self.state(accumulator).role == Role::Accumulator;
+            (is_kept && changes(field)).then_some((accumulator, field))
+        });
+        pairs.collect()
+    }
+
+    /// Returns the accumulators that a substep gives the value that a field had at its start, each with its field. The array of the
+    /// field has that value when the substep ends, so nothing needs to be copied.
+    pub fn kept(&self, substep: usize) -> BTreeMap<StateId, StateId> {
+        let pairs = self.keepers().into_iter();
+        pairs.filter(|(accumulator, field)| self.keeps(substep, *accumulator, *field)).collect()
+    }
+
+    /// Returns the updates of a substep that kernels store: all but values that are in an array already.
+    pub fn stored_updates(&self, substep: usize) -> Vec<(StateId, FnId)> {
+        let (previous, kept) = (self.previous_fields(), self.kept(substep));
+        let updates = self.substeps[substep].updates.iter().copied();
+        let is_stored =
+            |state: &StateId| !previous.contains_key(state) && !kept.contains_key(state);
+        updates.filter(|(state, _)| is_stored(state)).collect()
+    }
+
+    /// Drops values of accumulators that no later substep reads before it renews them: a step begins without accumulators.
+    pub(super) fn drop_unread_accumulators(&mut self) {
         let needs = self.needs();
         let is_read_after = |substep: usize, state: StateId| {
             let value = self.value_of(state);
@@ -68,7 +96,8 @@ impl Algorithm {
         let mut unread = BTreeSet::new();
         for (at, substep) in self.substeps.iter().enumerate() {
             for (state, _) in &substep.updates {
-                if previous.contains(state) && !is_read_after(at, *state) {
+                let is_accumulator = self.state(*state).role == Role::Accumulator;
+                if is_accumulator && !is_read_after(at, *state) {
                     unread.insert((at, *state));
                 }
             }
@@ -76,16 +105,6 @@ impl Algorithm {
         for (at, substep) in self.substeps.iter_mut().enumerate() {
             substep.updates.retain(|(state, _)| !unread.contains(&(at, *state)));
         }
-    }
-
-    /// The accumulators that are named as previous values of fields, each with its field.
-    fn named_previous(&self) -> Vec<(StateId, StateId)> {
-        let pairs = self.states_of(Role::Field).filter_map(|(field, state)| {
-            let accumulator = self.find_state(&format!("{}_{PREVIOUS}", state.name))?;
-            let is_kept = self.state(accumulator).role == Role::Accumulator;
-            is_kept.then_some((accumulator, field))
-        });
-        pairs.collect()
     }
 
     fn needs(&self) -> Vec<Needs> {

@@ -88,7 +88,10 @@ pub fn plan(
         let crossable = crossable(halo, cells, target.value_bytes);
         wrapped = std::array::from_fn(|axis| wrapped[axis] && crossable[axis]);
     }
-    let plan = plan::plan(algorithm, schedule, wrapped)?;
+    let mut plan = plan::plan(algorithm, schedule, wrapped)?;
+    if target.keeps_fields {
+        plan = plan.with_fields_before(schedule.problem(algorithm)?.as_ref());
+    }
     Ok(match (target.patches, target.device.units) {
         (Some((cells, patches)), Some(units)) => {
             plan.fitted(FitTo { dimension: algorithm.dimension, cells, patches, units })

@@ -14,6 +14,8 @@ pub struct Target {
     pub patches: Option<([usize; 3], usize)>,
     /// The device that runs the kernels.
     pub device: Device,
+    /// Are arrays that hold fields as they were before the step left as they are? A processor goes back to them.
+    pub keeps_fields: bool,
 }
 
 /// Facts about a card, from its row in [`cost::MODELS`](crate::cost::MODELS) or as its driver tells them.
@@ -33,7 +35,13 @@ impl Target {
             periodic: [false; 3],
             patches: None,
             device: Device { multiprocessor: Multiprocessor::NEWEST, units: None },
+            keeps_fields: false,
         }
+    }
+
+    /// A mesh with ghost cells along all axes, and a processor.
+    pub fn processor(value_bytes: usize) -> Self {
+        Target { keeps_fields: true, ..Target::new(value_bytes) }
     }
 
     /// A periodic mesh of these cells in one patch, on a device.

@@ -283,15 +283,12 @@ fn rim(points: &BTreeSet<Offset>) -> [u32; 3] {
 }
 
 /// Bytes a cell that a substep must move, however it is scheduled: each array of a state variable
-/// that it needs is read once, each that it changes is written once. The previous value of a field is read, and not written.
+/// that it needs is read once, each that it changes is written once. A value that a field had is in an array, and not written.
 pub fn floor_bytes(algorithm: &Algorithm, substep: usize, value_bytes: usize) -> f64 {
-    let Some(substep) = algorithm.substeps.get(substep) else {
+    if substep >= algorithm.substeps.len() {
         return 0.0;
-    };
-    let previous = algorithm.previous_fields();
-    let written = substep.updates.iter();
-    let written = written.filter(|(state, _)| !previous.contains_key(state));
-    let roots: Vec<FnId> = written.map(|(_, id)| *id).collect();
+    }
+    let roots: Vec<FnId> = algorithm.stored_updates(substep).iter().map(|(_, id)| *id).collect();
     let read = bounds(algorithm, &roots, &BTreeSet::new());
     ((read.len() + roots.len()) * value_bytes) as f64
 }

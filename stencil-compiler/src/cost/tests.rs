@@ -131,29 +131,6 @@ fn the_last_substep_writes_no_accumulator() {
     assert_eq!(bytes, [12.0, 16.0, 12.0, 0.0]);
 }
 
-/// Values that substeps read and write, one by one: the table of the book.
-#[test]
-fn integrators_move_what_the_book_says() {
-    for (time, words) in [
-        ("euler", 2.0),
-        ("ssprk2", 6.0),
-        ("ssprk3", 9.0),
-        ("rk3_williamson", 10.0),
-        ("rk3_williamson<storage = states>", 8.0),
-        ("rk4", 17.0),
-        ("rk4_carpenter_kennedy", 18.0),
-        ("rk4_carpenter_kennedy<storage = states>", 14.0),
-    ] {
-        let algorithm = heat(time);
-        let substeps = 0..algorithm.substeps.len();
-        let bytes: f64 = substeps.map(|s| floor_bytes(&algorithm, s, 4)).sum();
-        assert_eq!(bytes / 4.0, words, "{time}");
-        let page = include_str!("../../../docs/src/language.md");
-        let row = format!("| `{time}` | {words} |");
-        assert!(page.contains(&row), "{row}");
-    }
-}
-
 /// Bytes a cell of the one kernel of a blocking on a cube of cells.
 fn memory(blocking: Blocking, side: usize, card: &Card) -> f64 {
     let costs = cost_of(&heat("euler"), blocking, 4);

@@ -376,7 +376,7 @@ substep { a = a_1, b = b_1 }";
             refused(&|plan| {
                 plan.steps.retain(|step| !matches!(step, Step::Swap { .. }));
                 let fields = vec!["a".to_string()];
-                let swap = Step::Swap { fields };
+                let swap = Step::Swap { fields, kept: Vec::new() };
                 plan.steps.extend(vec![swap; times]);
             });
         }

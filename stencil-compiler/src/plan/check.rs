@@ -45,10 +45,10 @@ impl Plan {
         let mut places = begin.clone();
         loop {
             for step in [None].into_iter().chain(self.steps.iter().map(Some)) {
-                if let Some(Step::Swap { fields }) = step {
-                    for name in fields {
-                        if let (Some(old), Some(new)) = (find(name), find(&new_name(name))) {
-                            places.swap(old, new);
+                if let Some(swap) = step {
+                    for (a, b) in swap.exchanged() {
+                        if let (Some(a), Some(b)) = (find(&a), find(&b)) {
+                            places.swap(a, b);
                         }
                     }
                 }
@@ -77,9 +77,11 @@ impl Plan {
         let homes = match buffer.role {
             BufferRole::Derived => Some(BufferRole::Derived),
             BufferRole::Accumulator => Some(BufferRole::NewField),
-            BufferRole::Field | BufferRole::NewField | BufferRole::Count | BufferRole::Given => {
-                None
-            }
+            BufferRole::Field
+            | BufferRole::NewField
+            | BufferRole::Kept
+            | BufferRole::Count
+            | BufferRole::Given => None,
         };
         let fits = |home: &Buffer| Some(home.role) == homes && home.within.is_none();
         if !before.is_some_and(fits) {
@@ -121,7 +123,10 @@ impl<'a> State<'a> {
             match buffer.role {
                 BufferRole::Field | BufferRole::Count => valid.insert(&buffer.name, [0; 3]),
                 BufferRole::Given => valid.insert(&buffer.name, buffer.halo),
-                BufferRole::NewField | BufferRole::Accumulator | BufferRole::Derived => None,
+                BufferRole::NewField
+                | BufferRole::Accumulator
+                | BufferRole::Kept
+                | BufferRole::Derived => None,
             };
         }
         State {
@@ -155,7 +160,7 @@ impl<'a> State<'a> {
                 buffers.iter().try_for_each(|name| self.wait(name, *depth))
             }
             Step::Launch { launch, region } => self.launch(*launch, *region),
-            Step::Swap { fields } => self.swap(fields),
+            Step::Swap { fields, kept } => self.swap(fields, kept),
         }
     }
 
@@ -336,7 +341,7 @@ impl<'a> State<'a> {
         Ok(())
     }
 
-    fn swap(&mut self, fields: &'a [String]) -> Result<(), String> {
+    fn swap(&mut self, fields: &'a [String], kept: &'a [(String, String)]) -> Result<(), String> {
         for name in fields {
             self.not_under_way(name, "is swapped")?;
             self.not_partial(&new_name(name), "is swapped")?;
@@ -347,6 +352,19 @@ impl<'a> State<'a> {
             // The array for its new values has the previous ones.
             let previous = self.plan.sharing(new);
             self.valid.extend(previous.map(|previous| (previous, [0; 3])));
+        }
+        for (at, (field, name)) in kept.iter().enumerate() {
+            let halo = self.plan.buffer(&new_name(field)).map(|b| b.halo);
+            let is_alike = |b: &Buffer| b.role == BufferRole::Kept && Some(b.halo) == halo;
+            let is_kept = self.plan.buffer(name).is_some_and(is_alike);
+            let twice = kept[..at].iter().any(|(f, n)| f == field || n == name);
+            let shares = self.plan.sharing(&new_name(field)).next().is_some();
+            if !is_kept || twice || shares || !fields.contains(field) {
+                return Err(format!("`{name}` cannot take the previous values of `{field}`"));
+            }
+            self.not_under_way(name, "is swapped")?;
+            self.not_partial(name, "is swapped")?;
+            self.valid.insert(name, [0; 3]);
         }
         let derived = self.plan.buffers.iter();
         for buffer in derived.filter(|b| b.role == BufferRole::Derived) {

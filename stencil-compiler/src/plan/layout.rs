@@ -8,7 +8,9 @@ use crate::schedule::Layout;
 /// Do the arrays of this role lie side by side?
 fn joins(layout: Layout, role: BufferRole) -> bool {
     let together = match role {
-        BufferRole::Field | BufferRole::NewField | BufferRole::Accumulator => true,
+        BufferRole::Field | BufferRole::NewField | BufferRole::Accumulator | BufferRole::Kept => {
+            true
+        }
         BufferRole::Count | BufferRole::Derived | BufferRole::Given => false,
     };
     layout == Layout::Aos && together
@@ -67,8 +69,8 @@ impl Plan {
     }
 
     /// Parts buffers into series of arrays that are equally far apart in memory, each in its order there and as
-    /// long as possible. Fields in a series change places with their new values together, in each substep, so
-    /// they are as far apart whichever of both places they are in.
+    /// long as possible. Fields in a series change places with their new values and with kept ones together, in each
+    /// substep, so they are as far apart whichever of these places they are in.
     pub fn series(&self, buffers: &[usize]) -> Vec<Vec<usize>> {
         let places = self.places();
         let before = |at: usize| places.get(at).map_or(0, |place| place.before);
@@ -100,35 +102,60 @@ impl Plan {
         let [Some(a), Some(b)] = pair.map(|at| self.buffers.get(at)) else {
             return false;
         };
-        let changes = |role| matches!(role, BufferRole::Field | BufferRole::NewField);
+        let changes =
+            |role| matches!(role, BufferRole::Field | BufferRole::NewField | BufferRole::Kept);
         if !changes(a.role) && !changes(b.role) {
             return true;
         }
-        let find = |name: &str| self.buffers.iter().position(|buffer| buffer.name == name);
         let fields = [a, b].map(|buffer| match buffer.role {
-            BufferRole::NewField => buffer.name.strip_suffix(NEW).unwrap_or_default(),
-            _ => &buffer.name,
+            BufferRole::NewField => buffer.name.strip_suffix(NEW),
+            BufferRole::Kept => self.kept_field(&buffer.name),
+            _ => Some(buffer.name.as_str()),
         });
-        let new = fields.map(|field| {
-            let (old, new) = (find(field)?, find(&new_name(field))?);
-            Some(places[new].before.wrapping_sub(places[old].before))
-        });
-        let together = self.steps.iter().all(|step| match step {
-            Step::Swap { fields: swapped } => {
-                let [a, b] = fields.map(|field| swapped.iter().any(|name| name == field));
-                a == b
+        let [Some(of_a), Some(of_b)] = fields else {
+            return false;
+        };
+        let apart = [of_a, of_b].map(|field| self.apart(places, field));
+        let is_alike = |step: &Step| match step {
+            Step::Swap { fields, kept } => {
+                let is_swapped = |of: &str| fields.iter().any(|name| name == of);
+                let is_kept = |of: &str| kept.iter().any(|(field, _)| field == of);
+                is_swapped(of_a) == is_swapped(of_b) && is_kept(of_a) == is_kept(of_b)
             }
             _ => true,
-        });
-        a.role == b.role && new[0].is_some() && new[0] == new[1] && together
+        };
+        let together = self.steps.iter().all(is_alike);
+        a.role == b.role && apart[0].is_some() && apart[0] == apart[1] && together
     }
 
-    /// Do launches read values of other cells in this memory? Fields and their new values change places, so both are alike.
+    /// Returns the arrays from a field to its new values, and to its kept ones if they change places.
+    fn apart(&self, places: &[Place], field: &str) -> Option<(usize, Option<usize>)> {
+        let find = |name: &str| self.buffers.iter().position(|buffer| buffer.name == name);
+        let old = find(field)?;
+        let from = |at: usize| places[at].before.wrapping_sub(places[old].before);
+        let kept = self.kept_pairs().find(|(of, _)| of == field);
+        Some((from(find(&new_name(field))?), kept.and_then(|(_, kept)| find(kept)).map(from)))
+    }
+
+    /// Returns the field whose previous values an accumulator takes.
+    fn kept_field(&self, name: &str) -> Option<&str> {
+        self.kept_pairs().find(|(_, kept)| kept == name).map(|(field, _)| field.as_str())
+    }
+
+    fn kept_pairs(&self) -> impl Iterator<Item = &(String, String)> {
+        let kept = self.steps.iter().filter_map(|step| match step {
+            Step::Swap { kept, .. } => Some(kept),
+            _ => None,
+        });
+        kept.flatten()
+    }
+
+    /// Do launches read values of other cells in this memory? Buffers that change places with fields are like these.
     fn is_neighbours(&self, homes: &[usize], memory: usize) -> bool {
         let here = homes.iter().zip(&self.buffers);
         let mut here = here.filter(|(home, _)| **home == memory);
         here.any(|(_, buffer)| match buffer.role {
-            BufferRole::Field | BufferRole::NewField => true,
+            BufferRole::Field | BufferRole::NewField | BufferRole::Kept => true,
             BufferRole::Derived => buffer.halo != [0; 3],
             BufferRole::Accumulator | BufferRole::Count | BufferRole::Given => false,
         })
@@ -207,6 +234,7 @@ mod tests {
         // a, a_new, b, b_new, c, d, sum, p, q in p, f, c_new, d_new: c and d are as far from theirs.
         let swap = |fields: &[&str]| Step::Swap {
             fields: fields.iter().map(|name| name.to_string()).collect(),
+            kept: Vec::new(),
         };
         let of = |plan: &Plan, some: &[usize]| plan.series(some);
         plan.steps = vec![swap(&["a", "b", "c", "d"])];
@@ -219,7 +247,45 @@ mod tests {
         assert_eq!(of(&plan, &[]), Vec::<Vec<usize>>::new());
         plan.steps = vec![swap(&["a", "c", "d"]), swap(&["b", "c", "d"])];
         assert_eq!(of(&plan, &[0, 2, 4, 5]), [vec![0], vec![2], vec![4, 5]]);
-        plan.steps = Vec::new();
+    }
+
+    #[test]
+    fn kept_values_are_in_series_where_all_are_kept_alike() {
+        let kept = |fields: &[&str]| Step::Swap {
+            fields: ["a", "b"].map(String::from).to_vec(),
+            kept: fields.iter().map(|of| (of.to_string(), format!("{of}_old"))).collect(),
+        };
+        let mut plan = plan(Layout::Soa);
+        let old = |of: &str| Buffer {
+            name: format!("{of}_old"),
+            role: BufferRole::Kept,
+            halo: [0; 3],
+            within: None,
+        };
+        plan.buffers.insert(2, old("a"));
+        plan.buffers.insert(5, old("b"));
+        // a, a_new, a_old, b, b_new, b_old.
+        let pairs = [[0, 3], [1, 4], [2, 5]];
+        for (steps, together) in [
+            (vec![kept(&["a", "b"]), kept(&[])], true),
+            (vec![kept(&["a"]), kept(&["b"])], false),
+            (vec![kept(&["a"])], false),
+        ] {
+            plan.steps = steps;
+            for [a, b] in pairs {
+                let found = plan.series(&[a, b]);
+                assert_eq!(found.len() == 1, together, "{:?} {a} {b}", plan.steps);
+            }
+        }
+        plan.steps = vec![kept(&["a", "b"])];
+        plan.check_apart(&["a", "b"]).unwrap();
+        plan.check_apart(&["a_old", "b_old"]).unwrap();
+        plan.steps = vec![kept(&["a"])];
+        plan.check_apart(&["a", "b"]).unwrap_err();
+        // Elsewhere behind their fields: as far apart at first, and not later.
+        plan.buffers.swap(5, 6);
+        plan.steps = vec![kept(&["a", "b"])];
+        assert_eq!(plan.series(&[0, 3]).len(), 2);
     }
 
     #[test]

@@ -39,6 +39,7 @@ pub fn plan(
         stored,
         levels,
         previous: algorithm.previous_fields(),
+        keepers: algorithm.keepers(),
         wrapped,
         plan: Plan {
             time_steps,
@@ -173,6 +174,8 @@ struct Planner<'a> {
     levels: BTreeMap<FnId, usize>,
     /// Accumulators that hold previous values of fields, and have the arrays for new values.
     previous: BTreeMap<StateId, StateId>,
+    /// Accumulators that may take values of fields, these among them.
+    keepers: BTreeMap<StateId, StateId>,
     wrapped: [bool; 3],
     plan: Plan,
 }
@@ -181,18 +184,25 @@ impl Planner<'_> {
     fn declare_states(&mut self) {
         let alg = self.algorithm;
         let mut buffers: Vec<(String, BufferRole, Option<String>)> = Vec::new();
-        for (_, state) in alg.states_of(Role::Field) {
+        for (field, state) in alg.states_of(Role::Field) {
+            let new = new_name(&state.name);
             buffers.push((state.name.clone(), BufferRole::Field, None));
-            buffers.push((new_name(&state.name), BufferRole::NewField, None));
+            buffers.push((new.clone(), BufferRole::NewField, None));
+            for (id, _) in self.keepers.iter().filter(|(_, of)| **of == field) {
+                let (role, home) = match self.previous.contains_key(id) {
+                    true => (BufferRole::Accumulator, Some(new.clone())),
+                    false => (BufferRole::Kept, None),
+                };
+                buffers.push((alg.state(*id).name.clone(), role, home));
+            }
         }
         for (role, of_buffer) in [
             (Role::Accumulator, BufferRole::Accumulator),
             (Role::Count, BufferRole::Count),
             (Role::Given, BufferRole::Given),
         ] {
-            let within = |id| self.previous.get(&id).map(|field| new_name(&alg.state(*field).name));
-            let states = alg.states_of(role);
-            buffers.extend(states.map(|(id, s)| (s.name.clone(), of_buffer, within(id))));
+            let states = alg.states_of(role).filter(|(id, _)| !self.keepers.contains_key(id));
+            buffers.extend(states.map(|(_, s)| (s.name.clone(), of_buffer, None)));
         }
         let derived = self.stored.keys().map(|id| alg.function(*id).name.clone());
         buffers.extend(derived.map(|name| (name, BufferRole::Derived, None)));
@@ -204,9 +214,10 @@ impl Planner<'_> {
         let set: BTreeSet<FnId> = self.stored.keys().copied().collect();
         let all = &self.algorithm.substeps[substep].updates;
         let passes = passes::of_updates(self.algorithm, substep, &self.schedule.passes);
-        let stored = all.iter().copied().zip(passes);
-        let stored = stored.filter(|((state, _), _)| !self.previous.contains_key(state));
-        let (updates, passes): (Vec<(StateId, FnId)>, Vec<usize>) = stored.unzip();
+        let stored = self.algorithm.stored_updates(substep);
+        let updates = all.iter().copied().zip(passes);
+        let updates = updates.filter(|(update, _)| stored.contains(update));
+        let (updates, passes): (Vec<(StateId, FnId)>, Vec<usize>) = updates.unzip();
         let roots: Vec<FnId> = updates.iter().map(|(_, id)| *id).collect();
         let used = self.used(&roots, &set);
         let kernels = self.schedule.kernels.len();
@@ -259,7 +270,9 @@ impl Planner<'_> {
             .map(|(state, _)| self.algorithm.state(*state))
             .filter(|s| s.role == Role::Field);
         let fields = fields.map(|s| s.name.clone()).collect();
-        self.plan.steps.push(Step::Swap { fields });
+        let mut kept = self.algorithm.kept(substep);
+        kept.retain(|accumulator, _| !self.previous.contains_key(accumulator));
+        self.plan.steps.push(Step::Swap { fields, kept: kept_names(self.algorithm, kept) });
         Ok(())
     }
 
@@ -401,6 +414,12 @@ impl Planner<'_> {
                 widen(&mut self.plan.buffers, name, launch.extend);
             }
         }
+        // It changes places with the new values before it.
+        for at in 1..self.plan.buffers.len() {
+            if self.plan.buffers[at].role == BufferRole::Kept {
+                self.plan.buffers[at].halo = self.plan.buffers[at - 1].halo;
+            }
+        }
     }
 }
 
@@ -418,6 +437,15 @@ fn widen(buffers: &mut [Buffer], name: &str, halo: [u32; 3]) {
 
 fn add3(a: [u32; 3], b: [u32; 3]) -> [u32; 3] {
     [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
+}
+
+/// Returns the names of fields and of the accumulators that take their previous values.
+pub(super) fn kept_names(
+    algorithm: &Algorithm,
+    kept: BTreeMap<StateId, StateId>,
+) -> Vec<(String, String)> {
+    let name = |state| algorithm.state(state).name.clone();
+    kept.into_iter().map(|(accumulator, field)| (name(field), name(accumulator))).collect()
 }
 
 /// Returns the name of the buffer that takes a field's new values.

@@ -60,6 +60,8 @@ pub enum BufferRole {
     NewField,
     /// An accumulator of the integrator.
     Accumulator,
+    /// An accumulator that takes values of a field from before a substep: it follows the new values of the field.
+    Kept,
     /// Counts in its own cell; zero when a run begins.
     Count,
     /// A grid function that the schedule placed in global memory.
@@ -150,10 +152,12 @@ pub enum Step {
         /// The region.
         region: Region,
     },
-    /// Exchanges each of these fields with its new values.
+    /// Exchanges each of these fields with its new values, and then some of the previous values with what was kept before.
     Swap {
         /// Names of the fields.
         fields: Vec<String>,
+        /// The accumulators that take previous values, each behind its field.
+        kept: Vec<(String, String)>,
     },
 }
 
@@ -195,6 +199,16 @@ impl Step {
             Step::Launch { launch, region } if *region != Region::Interior => Some(*launch),
             _ => None,
         }
+    }
+
+    /// Returns the buffers that change places, in their order.
+    pub fn exchanged(&self) -> Vec<(String, String)> {
+        let Step::Swap { fields, kept } = self else {
+            return Vec::new();
+        };
+        let fields = fields.iter().map(|name| (name.clone(), make::new_name(name)));
+        let kept = kept.iter().map(|(field, kept)| (make::new_name(field), kept.clone()));
+        fields.chain(kept).collect()
     }
 }
 
@@ -239,6 +253,21 @@ impl Plan {
             home.is_some_and(|home| home.role == BufferRole::NewField)
         };
         home.filter(is_new).unwrap_or(name)
+    }
+
+    /// Returns the accumulators that hold a field as it was before the step, from the end of the first substep to that of the
+    /// step, each behind its field.
+    pub fn before_the_step(&self) -> Vec<(&str, &str)> {
+        let mut swaps = self.steps.iter().filter_map(|step| match step {
+            Step::Swap { kept, .. } => Some(kept),
+            _ => None,
+        });
+        let first = swaps.next().into_iter().flatten();
+        let later: Vec<&String> = swaps.flatten().map(|(_, kept)| kept).collect();
+        let outputs = || self.launches.iter().flat_map(|launch| &launch.outputs);
+        let stays = |kept: &String| !later.contains(&kept) && outputs().all(|(of, _)| of != kept);
+        let stays = first.filter(|(_, kept)| stays(kept));
+        stays.map(|(field, kept)| (field.as_str(), kept.as_str())).collect()
     }
 
     /// Number of arrays that the buffers take.

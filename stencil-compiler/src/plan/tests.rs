@@ -148,6 +148,51 @@ fn a_check_finds_previous_values_that_are_gone() {
     }
 }
 
+/// The field at the start of the step is kept in the first substep, and read in the second and the third.
+#[test]
+fn a_kept_value_changes_places_with_new_ones() {
+    let kept = "algorithm Kept 1d scheme \"kept\"
+state q field
+state q_old accumulator
+fn q = state q
+fn q_old = state q_old
+fn q_old_1 = q
+fn q_1 = q[1,0,0] - q[-1,0,0]
+fn q_2 = q_1 + q_old
+substep { q = q_1, q_old = q_old_1 }
+substep { q = q_2 }
+substep { q = q_2 }";
+    let schedule = schedule::text::parse("schedule kernel direct").unwrap();
+    let good = plan(&parse(kept).unwrap(), &schedule, [false; 3]).unwrap();
+    good.check().unwrap();
+    let printed = text::print(&good);
+    assert_eq!(text::parse(&printed).unwrap(), good);
+    assert!(printed.contains("buffer q_old kept halo [1, 0, 0]\n"), "{printed}");
+    assert_eq!(printed.matches("swap q keep q in q_old\n").count(), 1, "{printed}");
+    assert!(!printed.contains("write q_old"), "{printed}");
+    assert_eq!(good.before_the_step(), [("q", "q_old")]);
+    type Pairs = Vec<(String, String)>;
+    let refused = |change: &dyn Fn(&mut Pairs), message: &str| {
+        let mut wrong = good.clone();
+        let mut swaps = wrong.steps.iter_mut().filter_map(|step| match step {
+            Step::Swap { kept, .. } => Some(kept),
+            _ => None,
+        });
+        change(swaps.next().unwrap());
+        assert_eq!(wrong.check().unwrap_err(), message);
+    };
+    refused(&|kept| kept.clear(), "`Kept_2_1` reads `q_old` before it is written");
+    let pair = |of: &str| (of.to_string(), "q_old".to_string());
+    refused(&|kept| kept.push(pair("q")), "`q_old` cannot take the previous values of `q`");
+    refused(&|kept| kept[0] = pair("r"), "`q_old` cannot take the previous values of `r`");
+    let new = "q_new".to_string();
+    refused(&|kept| kept[0].1 = new.clone(), "`q_new` cannot take the previous values of `q`");
+    let mut wrong = good.clone();
+    wrong.buffers[2].halo = [0; 3];
+    let message = wrong.check().unwrap_err();
+    assert_eq!(message, "`q_old` cannot take the previous values of `q`");
+}
+
 #[test]
 fn what_is_needed_in_its_own_cell_only_comes_from_the_same_kernel() {
     let plan = planned("place d global exchange place e global exchange", 2);

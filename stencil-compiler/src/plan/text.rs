@@ -13,6 +13,7 @@ const ROLES: &[(BufferRole, &str)] = &[
     (BufferRole::Field, "field"),
     (BufferRole::NewField, "new"),
     (BufferRole::Accumulator, "accumulator"),
+    (BufferRole::Kept, "kept"),
     (BufferRole::Count, "count"),
     (BufferRole::Derived, "derived"),
     (BufferRole::Given, "given"),
@@ -92,7 +93,12 @@ pub fn print(plan: &Plan) -> String {
             Step::Reduce { quantities } => writeln!(out, "reduce {}", quantities.join(", ")),
             Step::Accept => writeln!(out, "accept"),
             Step::Uniforms => writeln!(out, "uniforms"),
-            Step::Swap { fields } => writeln!(out, "swap {}", fields.join(", ")),
+            Step::Swap { fields, kept } => {
+                let kept = kept.iter().map(|(field, kept)| format!("{field} in {kept}"));
+                let kept: Vec<String> = kept.collect();
+                let words = if kept.is_empty() { "" } else { " keep " };
+                writeln!(out, "swap {}{words}{}", fields.join(", "), kept.join(", "))
+            }
         };
     }
     out
@@ -151,7 +157,17 @@ pub fn parse(text: &str) -> Result<Plan, TextError> {
             "reduce" => plan.steps.push(Step::Reduce { quantities: names(&mut lexer)? }),
             "accept" => plan.steps.push(Step::Accept),
             "uniforms" => plan.steps.push(Step::Uniforms),
-            "swap" => plan.steps.push(Step::Swap { fields: names(&mut lexer)? }),
+            "swap" => {
+                let (fields, mut kept) = (names(&mut lexer)?, Vec::new());
+                let mut more = lexer.eat_name("keep");
+                while more {
+                    let field = lexer.name()?;
+                    lexer.keyword("in")?;
+                    kept.push((field, lexer.name()?));
+                    more = lexer.eat(',');
+                }
+                plan.steps.push(Step::Swap { fields, kept });
+            }
             _ => {
                 return lexer.error(format!(
                     "expected steps, layout, buffer, launch, reduce, accept, uniforms, fill, post, wait, run or swap, found `{word}`"

@@ -384,13 +384,9 @@ fn costs<T: Number>(simulation: &Simulation<T>) -> Option<Vec<KernelCost>> {
     cost::kernels(&compiled).ok()
 }
 
-/// Bytes a cell and step that no schedule of single substeps can avoid: each field is read once and written once a
-/// substep, and so is each accumulator, but that the first substep reads none and the last one
-/// leaves none: both are counted by what substeps write. Previous values of fields are read only.
+/// Bytes a cell and step that no schedule of single substeps can avoid.
 fn least_bytes<T: Number>(simulation: &Simulation<T>) -> f64 {
     let algorithm = simulation.system().algorithm();
-    let previous = algorithm.previous_fields();
-    let updates = algorithm.substeps.iter().flat_map(|s| &s.updates);
-    let words = updates.map(|(state, _)| 2 - usize::from(previous.contains_key(state)));
-    (words.sum::<usize>() * T::BYTES) as f64
+    let substeps = 0..algorithm.substeps.len();
+    substeps.map(|at| cost::floor_bytes(algorithm, at, T::BYTES)).sum()
 }

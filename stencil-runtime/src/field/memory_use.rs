@@ -118,12 +118,14 @@ pub(crate) fn arrays_of(
         own.filter(|(_, buffer)| buffer.role == role).count()
     };
     let fields = plan.buffers.iter().filter(|b| b.role == BufferRole::Field);
-    let kept = if keep_last { fields.count() } else { 0 };
+    let kept = fields.count() - plan.before_the_step().len();
+    let kept = if keep_last { kept } else { 0 };
     let derived = if has_rings { 0 } else { of_role(BufferRole::Derived) };
     let all = [
         ("fields", of_role(BufferRole::Field)),
         ("new values of fields", of_role(BufferRole::NewField)),
         ("accumulators", of_role(BufferRole::Accumulator)),
+        ("fields as they were before a substep", of_role(BufferRole::Kept)),
         ("counts", of_role(BufferRole::Count)),
         ("stored grid functions", derived),
         ("sources", of_role(BufferRole::Given)),

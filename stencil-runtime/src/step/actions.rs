@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use stencil_compiler::plan::{Phase, Plan, Region, Step, make};
+use stencil_compiler::plan::{Phase, Plan, Region, Step};
 
 use crate::Error;
 use crate::field::{Buffers, GhostDepth};
@@ -27,7 +27,7 @@ pub(crate) enum Action {
     Wait,
     /// A launch of the plan.
     Launch { launch: usize, region: Region },
-    /// Fields and their new values change places.
+    /// Buffers change places, pair by pair.
     Swap(Vec<(usize, usize)>),
 }
 
@@ -84,13 +84,10 @@ fn of_substep(buffers: &Buffers, steps: &[Step], all_alike: bool) -> Result<Vec<
             }
             // The steps that begin a step: see the device.
             Step::Reduce { .. } | Step::Accept | Step::Uniforms => {}
-            Step::Swap { fields } => {
-                let pair = |name: &String| {
-                    let new = make::new_name(name);
-                    Ok((buffers.index(name)?, buffers.index(&new)?))
-                };
-                let pairs = fields.iter().map(pair).collect::<Result<_, Error>>()?;
-                actions.push(Action::Swap(pairs));
+            Step::Swap { .. } => {
+                let pairs = step.exchanged().into_iter();
+                let pairs = pairs.map(|(a, b)| Ok((buffers.index(&a)?, buffers.index(&b)?)));
+                actions.push(Action::Swap(pairs.collect::<Result<_, Error>>()?));
             }
         }
     }

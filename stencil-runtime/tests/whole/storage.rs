@@ -1,5 +1,6 @@
 //! Runs whose integrator keeps states in place of accumulators.
 
+use stencil_runtime::compiler::catalogue::integrators;
 use stencil_runtime::compiler::search::presets;
 use stencil_runtime::{Axis, Boundary, Builder, Number, Real, Simulation, Source, SystemDef};
 
@@ -71,6 +72,27 @@ fn values_are_those_with_accumulators_but_for_rounding() {
     let pairs = values(&states).into_iter().zip(values(&others));
     let largest = pairs.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     assert!(largest > 0.0 && largest < 1e-13, "{largest}");
+}
+
+/// A later substep fails, and the fields are those before the step again: with arrays of their own, copies, or in an accumulator.
+#[test]
+fn every_method_goes_back_to_the_fields_before_the_step() {
+    for integrator in integrators::ALL.iter().filter(|i| i.name != "euler") {
+        let system = text(&format!(
+            "pub system Driven in 1d {{ field q: scalar; source f: scalar; ddt(q) = 1/f - q + 0*lap(q); }}
+             scheme s for Driven {{ space: central<order = 2>; time: {}; }}",
+            integrator.name
+        ));
+        for patches in [1, 2] {
+            let end = Source::unsteady(|x, _, _, t| if t > 2.7 { 0.0 } else { 1.0 + x + t });
+            let run = Simulation::<f64>::builder(&system).cells([8, 1, 1]).source("f", end);
+            let mut simulation = run.dt(1.0).patches([patches, 1, 1]).build().unwrap();
+            simulation.run(2, |_, _| ()).unwrap();
+            let before = simulation.bits().unwrap();
+            let error = simulation.step().unwrap_err().to_string();
+            assert_eq!(simulation.bits().unwrap(), before, "{}: {error}", integrator.name);
+        }
+    }
 }
 
 /// Two arrays a field in place of three.

@@ -9,6 +9,7 @@ use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::Mode;
 use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::model::parse::parse_str;
+use stencil_compiler::plan::{BufferRole, Plan};
 use stencil_compiler::schedule::{Layout as Lies, Schedule, text};
 use stencil_compiler::search::presets;
 use stencil_compiler::search::space::{Draws, Space};
@@ -68,14 +69,44 @@ fn fused_substeps_agree() {
         assert_eq!(compiled.plan.launches.len(), launches);
         let (single, of_state) = (schedule.unfused(&algorithm), "q_previous");
         let single = compile(&algorithm, &single, &Target::new(8)).unwrap().plan;
-        let has_own =
-            |plan: &stencil_compiler::plan::Plan| plan.buffer(of_state).unwrap().within.is_none();
+        let has_own = |plan: &Plan| plan.buffer(of_state).unwrap().within.is_none();
         assert_eq!([has_own(&compiled.plan), has_own(&single)], [own, false]);
         // A run of both has an array for what is kept.
         let apart = single.with_own_accumulators(&algorithm);
         apart.check().unwrap();
         assert!(has_own(&apart));
         reference.agree(&schedule, 5);
+    }
+}
+
+/// A run does fused and single substeps in turn, on the same arrays. Whole steps that are fused store fields only.
+#[test]
+fn fused_and_single_substeps_have_the_same_arrays() {
+    for (time, fuse) in
+        [("ssprk2", 2), ("ssprk3", 2), ("ssprk3", 3), ("rk4", 4), (STATES, 2), (STATES, 3)]
+    {
+        let algorithm = algorithm_of(&format!(
+            "pub system Heat in 3d {{ field q: scalar; field r: scalar; ddt(q) = lap(q) + r; ddt(r) = -q; }}
+             scheme s for Heat {{ space: central<order = 2>; time: {time}; }}"
+        ));
+        let schedule = schedule(&format!("fuse {fuse} kernel direct"));
+        let fused = compile(&algorithm, &schedule, &Target::new(8)).unwrap();
+        let single = schedule.unfused(&algorithm);
+        let single = compile(&algorithm, &single, &Target::new(8)).unwrap().plan;
+        let arrays = |plan: &Plan| -> Vec<(String, BufferRole, usize)> {
+            let all = plan.buffers.iter().enumerate();
+            all.map(|(at, b)| (b.name.clone(), b.role, plan.memory_of(at))).collect()
+        };
+        let own = fused.plan.clone().with_own_accumulators(&fused.problem);
+        let single = single.with_own_accumulators(&algorithm);
+        single.check().unwrap();
+        own.check().unwrap();
+        assert_eq!(arrays(&own), arrays(&single), "{time} by {fuse}");
+        if fuse == algorithm.substeps.len() {
+            let outputs = own.launches.iter().flat_map(|launch| &launch.outputs);
+            assert!(outputs.into_iter().all(|(of, _)| of.ends_with("_new")), "{time}");
+        }
+        Reference::<f64>::new(&algorithm, ODD, 2).agree(&schedule, 3);
     }
 }
 
@@ -114,23 +145,95 @@ fn several_patches_agree() {
     }
 }
 
-/// Ten words a field and step with accumulators in three arrays, eight with states in two.
+/// The table of the book: values that a step moves for each cell and field, arrays of a field, and on a processor, which goes back
+/// to fields as they were before the step.
+const TABLE: [(&str, usize, usize, usize); 10] = [
+    ("euler", 2, 2, 3),
+    ("ssprk2", 5, 2, 3),
+    ("ssprk3", 8, 3, 3),
+    ("ssprk43", 9, 3, 3),
+    ("ssprk104", 23, 3, 4),
+    ("rk3_williamson", 10, 3, 4),
+    (STATES, 8, 2, 3),
+    ("rk4", 16, 4, 4),
+    ("rk4_carpenter_kennedy", 18, 3, 4),
+    ("rk4_carpenter_kennedy<storage = states>", 14, 2, 3),
+];
+
+/// The preset of a card, and a march written by hand.
 #[test]
-fn states_take_two_arrays_and_move_eight_words() {
-    let words = |time: &str| {
+fn methods_move_the_words_of_the_table() {
+    let preset = presets::find("gpu").expect("a preset");
+    let page = include_str!("../../../docs/src/language.md");
+    for (integrator, (time, words, arrays, on_processor)) in integrators::ALL.iter().zip(TABLE) {
+        assert_eq!(integrator.name, time);
+        let row = format!("| `{time}` | {words} | {arrays} |");
+        assert!(page.contains(&row), "{row}");
         let algorithm = navier_stokes(time);
-        let schedule = schedule("kernel march tile_x=64 tile_y=8");
-        let compiled = compile(&algorithm, &schedule, &Target::new(4)).unwrap();
-        let moved: f64 = cost::kernels(&compiled).unwrap().iter().map(|k| k.least_bytes()).sum();
-        let least: f64 =
-            (0..algorithm.substeps.len()).map(|at| cost::floor_bytes(&algorithm, at, 4)).sum();
-        assert_eq!(moved, least, "{time}");
-        (compiled.plan.memories() / 4, moved / 16.0)
-    };
-    assert_eq!(words("rk3_williamson"), (3, 10.0));
-    assert_eq!(words(STATES), (2, 8.0));
-    assert_eq!(words("rk4_carpenter_kennedy"), (3, 18.0));
-    assert_eq!(words("rk4_carpenter_kennedy<storage = states>"), (2, 14.0));
+        let gpu = preset.schedule(&algorithm, Precision::F32);
+        let march = schedule("kernel march tile_x=64 tile_y=8");
+        for schedule in [gpu.unfused(&algorithm), march] {
+            let compiled = compile(&algorithm, &schedule, &Target::new(4)).unwrap();
+            let costs = cost::kernels(&compiled).unwrap();
+            let moved: f64 = costs.iter().map(|k| k.least_bytes()).sum();
+            let least: f64 =
+                (0..algorithm.substeps.len()).map(|at| cost::floor_bytes(&algorithm, at, 4)).sum();
+            assert_eq!(moved, least, "{time}");
+            let found = (moved / 16.0, compiled.plan.memories());
+            assert_eq!(found, (words as f64, 4 * arrays), "{time}");
+            let target = Target::processor(4);
+            let plan = stencil_compiler::compile::plan(&algorithm, &schedule, &target).unwrap();
+            let spare = 4 - plan.before_the_step().len();
+            assert_eq!(plan.memories() + spare, 4 * on_processor, "{time}");
+        }
+    }
+}
+
+/// A card in a periodic box reads around the ends of axes, so the arrays have no ghost cells.
+#[test]
+fn a_card_takes_two_arrays_and_hardly_more() {
+    let algorithm = navier_stokes(STATES);
+    let card = cost::MODELS.first().expect("a card").rates.device();
+    let gpu = presets::find("gpu").expect("a preset");
+    for (precision, side) in [(Precision::F32, 512), (Precision::F64, 512), (Precision::F32, 1290)]
+    {
+        let schedule = gpu.schedule(&algorithm, precision);
+        let target = Target::periodic(precision.bytes(), [side; 3], card);
+        let plan = stencil_compiler::compile::plan(&algorithm, &schedule, &target).unwrap();
+        let around = plan.halo().map(|halo| side + 2 * halo as usize);
+        let values = (plan.memories() * around.iter().product::<usize>()) as f64;
+        let least = (2 * 4 * side.pow(3)) as f64;
+        assert!(values <= 1.02 * least, "{side}: {} of {least}", values);
+    }
+}
+
+/// Values of fields that are kept change places with new ones: any schedule, layout, cut and number of devices.
+#[test]
+fn kept_values_have_the_bits_of_the_oracle() {
+    for (number, time) in ["ssprk2", "ssprk3", "ssprk43", "ssprk104", "rk4"].iter().enumerate() {
+        let algorithm = navier_stokes(time);
+        everywhere::<f64>(&algorithm, 1);
+        let case = Case::new(&algorithm, [32, 9, 6]);
+        let reference = oracle::<f32>(&algorithm, &case, STEPS);
+        for layout in Lies::ALL {
+            let mut schedule = schedule("kernel march tile_x=32 tile_y=4 loader=1");
+            schedule.layout = layout;
+            if layout != Lies::Soa {
+                schedule = Schedule { layout, ..self::schedule("kernel direct") };
+            }
+            for target in [Target::new(4), Target::processor(4)] {
+                let compiled = compile(&algorithm, &schedule, &target).unwrap();
+                for (patches, devices) in [([1, 1, 1], 1), ([2, 3, 2], 2)] {
+                    let on = Layout { patches, devices };
+                    let seed = (number as u64, Shadow::Full);
+                    let found =
+                        interpreted_on::<f32>(on, &algorithm, &compiled, &case, STEPS, seed);
+                    let differs = differing(&found.unwrap(), &reference);
+                    assert_eq!(differs, 0, "{time} {layout:?} {patches:?}");
+                }
+            }
+        }
+    }
 }
 
 /// Each kernel of a later substep reads and writes one array, and no other one is both.

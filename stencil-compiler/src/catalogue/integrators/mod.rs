@@ -39,6 +39,9 @@ pub const STORAGES: &[&str] = &["accumulator", "states"];
 /// The register that holds the previous value of a field: the one that it had before its last change.
 pub const PREVIOUS: &str = "previous";
 
+/// The register that holds the value of a field at the start of the step.
+pub const OLD: &str = "old";
+
 /// An explicit one-step method.
 #[derive(Debug)]
 pub struct Integrator {

@@ -2,7 +2,7 @@
 
 use num_rational::Ratio;
 
-use super::{Integrator, Tableau, Value, field, one, register, step};
+use super::{Integrator, OLD, Tableau, Value, field, one, register, step};
 
 /// Four substeps; the field at the start of the step and the weighted sum of rates are kept.
 pub const INTEGRATOR: Integrator = Integrator {
@@ -13,7 +13,7 @@ pub const INTEGRATOR: Integrator = Integrator {
         let (old, sum) = (Value::Register(0), Value::Register(1));
         let rate = |n, d| step(Ratio::new(n, d), Value::Rate);
         Tableau {
-            registers: &["old", "sum"],
+            registers: &[OLD, "sum"],
             substeps: vec![
                 vec![
                     register(0, vec![one(Value::Field)]),

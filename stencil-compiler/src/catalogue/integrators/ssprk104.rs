@@ -2,7 +2,9 @@
 
 use num_rational::Ratio;
 
-use super::{Combination, Integrator, Tableau, Target, Value, field, one, register, step, times};
+use super::{
+    Combination, Integrator, OLD, Tableau, Target, Value, field, one, register, step, times,
+};
 
 /// Ten substeps; one array beside the field. It keeps what Euler steps of a sixth of the length keep.
 ///
@@ -39,6 +41,6 @@ pub const INTEGRATOR: Integrator = Integrator {
         substeps.push(halfway);
         substeps.extend((5..9).map(|_| vec![euler()]));
         substeps.push(back);
-        Tableau { registers: &["old"], substeps }
+        Tableau { registers: &[OLD], substeps }
     },
 };

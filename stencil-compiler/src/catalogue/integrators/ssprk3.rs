@@ -2,7 +2,7 @@
 
 use num_rational::Ratio;
 
-use super::{Integrator, Tableau, Value, field, one, register, step, toward_step};
+use super::{Integrator, OLD, Tableau, Value, field, one, register, step, toward_step};
 
 /// Three substeps; the field at the start of the step is kept.
 pub const INTEGRATOR: Integrator = Integrator {
@@ -12,7 +12,7 @@ pub const INTEGRATOR: Integrator = Integrator {
     tableau: || {
         let old = Value::Register(0);
         Tableau {
-            registers: &["old"],
+            registers: &[OLD],
             substeps: vec![
                 vec![
                     register(0, vec![one(Value::Field)]),

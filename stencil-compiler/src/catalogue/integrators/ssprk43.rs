@@ -2,7 +2,7 @@
 
 use num_rational::Ratio;
 
-use super::{Integrator, Tableau, Value, field, one, register, step, toward_step};
+use super::{Integrator, OLD, Tableau, Value, field, one, register, step, toward_step};
 
 /// Four substeps of half a step each; the field at the start of the step is kept. It keeps what Euler steps of half the length keep.
 pub const INTEGRATOR: Integrator = Integrator {
@@ -14,7 +14,7 @@ pub const INTEGRATOR: Integrator = Integrator {
         let euler = || field(vec![step(half, Value::Rate), one(Value::Field)]);
         let old = Value::Register(0);
         Tableau {
-            registers: &["old"],
+            registers: &[OLD],
             substeps: vec![
                 vec![register(0, vec![one(Value::Field)]), euler()],
                 vec![euler()],

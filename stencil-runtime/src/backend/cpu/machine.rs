@@ -32,9 +32,11 @@ pub(crate) struct Machine<T> {
     launches: Vec<Prepared<T>>,
     /// Pipelines of launches, by the last launch of each.
     marches: BTreeMap<usize, March>,
-    /// For each patch a third array of each field, by the array of the field.
+    /// For each patch a third array of each field that no accumulator holds, by the array of the field.
     spares: Vec<BTreeMap<usize, Array<T>>>,
-    /// Do the spare arrays hold the fields as they were before the step?
+    /// Fields and the accumulators that hold them as they were before the step.
+    held: Vec<(usize, usize)>,
+    /// Do these arrays hold the fields as they were before the step?
     holds_last: bool,
     rules: Rules,
     /// The length of the step that the uniforms of each substep were computed for.
@@ -54,7 +56,7 @@ enum Task {
     Wait,
     /// A launch of the plan.
     Launch(usize),
-    /// Fields and their new values change places.
+    /// Buffers change places, pair by pair.
     Swap(Vec<(usize, usize)>),
 }
 
@@ -88,18 +90,23 @@ impl<T: Number> Machine<T> {
             launches: Vec::new(),
             marches: BTreeMap::new(),
             spares: Vec::new(),
+            held: Vec::new(),
             holds_last: false,
             uniforms_of: vec![None; rules.times.len()],
             rules,
             instructions,
             pool,
         };
+        let buffers = &machine.fields.buffers;
+        let held = plan.before_the_step().into_iter();
+        let held = held.map(|(field, kept)| Ok((buffers.index(field)?, buffers.index(kept)?)));
+        machine.held = held.collect::<Result<_, Error>>()?;
         for _ in machine.fields.patches() {
             let mut spares = BTreeMap::new();
-            for buffer in machine.fields.buffers.of_role(BufferRole::Field) {
-                if keep_last {
-                    spares.insert(buffer, machine.fields.array()?);
-                }
+            let is_held = |field: &usize| machine.held.iter().any(|(held, _)| held == field);
+            let fields = machine.fields.buffers.of_role(BufferRole::Field).into_iter();
+            for field in fields.filter(|field| keep_last && !is_held(field)) {
+                spares.insert(field, machine.fields.array()?);
             }
             machine.spares.push(spares);
         }
@@ -228,10 +235,11 @@ impl<T: Number> Machine<T> {
     }
 
     /// Puts new values in the place of the old ones. The values from before the step stay in the spare array, which
-    /// costs nothing but its memory, or are copied if the next substep reads them, too.
+    /// costs nothing but its memory, or are copied if later substeps read them, too.
     fn swap(&mut self, pairs: &[(usize, usize)]) {
-        let read_again: Vec<bool> =
-            pairs.iter().map(|(_, new)| self.fields.buffers.is_shared(*new)).collect();
+        let is_kept = |new: usize| pairs.iter().any(|(previous, _)| *previous == new);
+        let is_read = |new: usize| self.fields.buffers.is_shared(new) || is_kept(new);
+        let read_again: Vec<bool> = pairs.iter().map(|(_, new)| is_read(*new)).collect();
         let (_, patches) = self.fields.patches_mut();
         for (arrays, spares) in patches.iter_mut().zip(&mut self.spares) {
             for ((field, new), read_again) in pairs.iter().zip(&read_again) {
@@ -260,6 +268,9 @@ impl<T: Number> Machine<T> {
         for (arrays, spares) in patches.iter_mut().zip(&mut self.spares) {
             for (field, spare) in spares {
                 std::mem::swap(&mut arrays[*field], spare);
+            }
+            for (field, kept) in &self.held {
+                arrays.swap(*field, *kept);
             }
         }
         self.holds_last = false;

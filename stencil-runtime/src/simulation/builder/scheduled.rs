@@ -27,18 +27,19 @@ impl Scheduled {
         (engine, schedule): (Chosen, Schedule),
         (boundaries, patches, halo): (&Boundaries, &Patches, [usize; 3]),
     ) -> Result<Self, Error> {
-        let (target, fused) = match engine {
+        let (target, mut fused) = match engine {
             Chosen::Cuda => {
                 let target = target::<T>(boundaries, patches);
                 let fused = fused(system, &schedule, &target)?;
                 (target, fused)
             }
-            Chosen::Cpu(_) => (Target::new(T::BYTES), None),
+            Chosen::Cpu(_) => (Target::processor(T::BYTES), None),
         };
         let single = schedule.unfused(system.algorithm());
         let mut plan = compile::plan(system.algorithm(), &single, &target)?;
-        if let Some(fused) = fused.as_ref().filter(|fused| !fused.fits(&plan)) {
+        if let Some(fused) = fused.as_mut().filter(|fused| !fused.fits(&plan)) {
             plan = plan.with_own_accumulators(system.algorithm());
+            fused.plan = fused.plan.clone().with_own_accumulators(&fused.problem);
             if !fused.fits(&plan) {
                 let bug = "fused steps have other arrays than single ones";
                 return Err(Error::Bug(bug.into()));

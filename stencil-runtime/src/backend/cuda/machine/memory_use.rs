@@ -76,6 +76,7 @@ pub(super) fn fits<T: Number>(
         (BufferRole::Field, "fields"),
         (BufferRole::NewField, "new values of fields"),
         (BufferRole::Accumulator, "accumulators"),
+        (BufferRole::Kept, "fields as they were before a substep"),
         (BufferRole::Count, "counts"),
         (BufferRole::Derived, "stored grid functions"),
         (BufferRole::Given, "sources"),

@@ -350,7 +350,8 @@ impl<T: Number> Device<T> for Machine<T> {
 
     fn on_host_amid(&mut self, evaluate: OnHost<'_, T>) -> Result<(), Error> {
         let buffers = &self.fields.buffers;
-        let accumulators = buffers.memory_of_role(BufferRole::Accumulator);
+        let accumulators = [BufferRole::Accumulator, BufferRole::Kept];
+        let accumulators = accumulators.map(|role| buffers.memory_of_role(role)).concat();
         let all = [buffers.states(), accumulators.clone()].concat();
         let result = self.on_host_with(all, evaluate);
         self.forget(&accumulators);

@@ -91,6 +91,7 @@ impl<T: Number> Machine<T> {
                 BufferRole::Given => self.fields.buffers.given(name),
                 // Buffers that this round does not evaluate are not accessed in it, wherever they are.
                 BufferRole::Accumulator
+                | BufferRole::Kept
                 | BufferRole::Count
                 | BufferRole::NewField
                 | BufferRole::Derived => room.get(output.unwrap_or(0)).copied(),

@@ -23,7 +23,7 @@ pub(super) enum Task {
     Sample,
     /// A launch of the plan.
     Launch(usize),
-    /// Fields and their new values change places.
+    /// Buffers change places, pair by pair.
     Swap(Vec<(usize, usize)>),
 }
 

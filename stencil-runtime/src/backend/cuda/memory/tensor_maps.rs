@@ -213,7 +213,7 @@ impl Rows {
 mod tests {
     use stencil_compiler::kernel::lower::lower;
     use stencil_compiler::kernel::{BufferId, Kernel, MOST_BOX, Multiprocessor};
-    use stencil_compiler::plan::{Step, make::new_name, plan};
+    use stencil_compiler::plan::plan;
     use stencil_compiler::schedule::text::parse;
 
     use super::*;
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn boxes_of_several_arrays_are_where_the_memory_has_them() {
-        for time in ["rk3_williamson", "rk3_williamson<storage = states>"] {
+        for time in ["rk3_williamson", "rk3_williamson<storage = states>", "ssprk3"] {
             boxes_are_where_the_memory_has_them(time);
         }
     }
@@ -322,11 +322,7 @@ mod tests {
         let (places, mut slots) = (places(&plan, 4), slots(&plan));
         let mut most = Vec::new();
         for step in (0..3).flat_map(|_| &plan.steps) {
-            if let Step::Swap { fields } = step {
-                fields.iter().for_each(|name| {
-                    slots.swap(at(name), at(&new_name(name)));
-                });
-            }
+            step.exchanged().iter().for_each(|(a, b)| slots.swap(at(a), at(b)));
             let Some(at) = step.launch() else { continue };
             let kernel = lower(system.algorithm(), &plan, at, (4, &Multiprocessor::NEWEST));
             let kernel = kernel.unwrap();
