@@ -23,8 +23,9 @@ pub(super) struct Weights {
     pub(super) weight: fn(&mut Algebra<'_, '_>, &Poly, &[Poly; 3], &Poly) -> Result<Poly>,
 }
 
-/// The least smoothness, relative to the sum of both outer ones. So large a weight leaves nothing to the others, and
-/// the products of squares below stay far from the smallest numbers, in single precision, too.
+/// The inverse of the least smoothness, relative to the power of two below the sum of both outer ones. So large a weight
+/// leaves nothing to the others, and sums of products of squares stay far from the smallest numbers, in single
+/// precision, too.
 const LEAST: i128 = 10_i128.pow(12);
 
 /// The excess of the states at the lower and at the upper face over the mean.
@@ -84,7 +85,7 @@ fn bent(cell: &mut Cell<'_, '_, '_>, ahead: i32, floor: Rational) -> Result<Poly
     let of = &mut cell.algebra;
     let bend = of.named(format!("{}_bend", cell.name), bend);
     let square = of.times(&bend, &bend)?;
-    let floor = of.scaled(&Poly::uniform(Uniform::number(floor)), 4, 1)?;
+    let floor = Poly::uniform(Uniform::number(floor * Rational::from_integer(4)));
     of.plus(&of.scaled(&square, 13, 3)?, &floor)
 }
 
