@@ -10,6 +10,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::algorithm::{Algorithm, Def, FnId, Offset};
+use crate::expr::{Node, Op};
 use crate::schedule::Placement;
 
 /// Operations from which on a function is costly: those of a quotient.
@@ -40,8 +41,8 @@ struct Uses<'a> {
     places: BTreeMap<FnId, BTreeSet<Offset>>,
     /// The readers of each function.
     readers: BTreeMap<FnId, BTreeSet<FnId>>,
-    /// Functions that take a quotient, and those made of one in their own cell alone: if one quotient serves many of
-    /// them, these are much work, too.
+    /// Functions that take a quotient or normalize, and those made of one in their own cell alone: if one serves many
+    /// of them, these are much work, too.
     costly: BTreeSet<FnId>,
     /// Functions that are made of an accumulator, which every cell has to itself.
     of_accumulators: BTreeSet<FnId>,
@@ -97,7 +98,16 @@ impl<'a> Uses<'a> {
         let mut reads = self.algorithm.function(id).def.reads();
         let of_costly = reads.clone().any(|read| self.costly.contains(&read.of));
         let is_pointwise = of_costly && reads.all(|read| read.at == [0; 3]);
-        !self.roots.contains(&id) && (is_pointwise || self.algorithm.cost(id) >= COSTLY)
+        let is_costly = || self.algorithm.cost(id) >= COSTLY || self.normalizes(id);
+        !self.roots.contains(&id) && (is_pointwise || is_costly())
+    }
+
+    /// Does a function take the exponent of a value? It brings values of any size into a range, as a quotient does.
+    fn normalizes(&self, id: FnId) -> bool {
+        let Def::Point(expr) = &self.algorithm.function(id).def else {
+            return false;
+        };
+        expr.nodes.iter().any(|node| matches!(node, Node::Op(Op::Exponent, _)))
     }
 
     /// The costly functions inside of each function that is evaluated.

@@ -94,7 +94,7 @@ fn each_operation_of_a_gas_with_friction_is_a_kernel() {
     let launches = compiled.plan.launches.iter().filter(|launch| launch.substep == 0);
     let outputs: Vec<(usize, &str)> =
         launches.map(|launch| (launch.outputs.len(), launch.outputs[0].1.as_str())).collect();
-    let weights = outputs[..3].iter().all(|(count, name)| *count == 25 && name.ends_with("weight"));
+    let weights = outputs[..3].iter().all(|(count, name)| *count == 15 && name.ends_with("weight"));
     assert!(weights, "{outputs:?}");
     let values = outputs[3..6].iter().all(|(count, name)| *count == 10 && name.ends_with("upper"));
     assert!(values, "{outputs:?}");

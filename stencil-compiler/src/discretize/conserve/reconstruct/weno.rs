@@ -9,6 +9,7 @@ use crate::catalogue::riemann::Parameter;
 use crate::discretize::conserve::algebra::Algebra;
 use crate::discretize::expand::Result;
 use crate::discretize::poly::{Poly, Uniform};
+use crate::expr::{Op, Rational};
 
 /// The weights in tenths that together give fifth order, from the far parabola on.
 const IDEAL: [i128; 3] = [1, 6, 3];
@@ -17,19 +18,20 @@ const IDEAL: [i128; 3] = [1, 6, 3];
 pub(super) struct Weights {
     /// The number that is added to the smoothness.
     pub(super) floor: &'static Parameter,
-    /// The factor of an ideal weight, up to a common factor: from the product of the squares of the other two `β`, that
-    /// of the own parabola, and the difference of both outer ones.
-    pub(super) weight: fn(&mut Algebra<'_, '_>, &Poly, &Poly, &Poly) -> Result<Poly>,
+    /// The factor of an ideal weight, up to a common factor: from the product of the squares of the other two `β`, all
+    /// three squares, and the difference of both outer `β`.
+    pub(super) weight: fn(&mut Algebra<'_, '_>, &Poly, &[Poly; 3], &Poly) -> Result<Poly>,
 }
 
-/// The least smoothness, relative to the sum of both outer ones. So large a weight leaves nothing to the others, and
-/// the products of squares below stay far from the smallest numbers, in single precision, too.
+/// The inverse of the least smoothness, relative to the power of two below the sum of both outer ones. So large a weight
+/// leaves nothing to the others, and sums of products of squares stay far from the smallest numbers, in single
+/// precision, too.
 const LEAST: i128 = 10_i128.pow(12);
 
 /// The excess of the states at the lower and at the upper face over the mean.
 ///
-/// A parabola that ends at a face adds half a step and part of a bend, the difference of two steps. Six times that is a
-/// sum of whole numbers, exact up to its last rounding, in whatever order.
+/// A bend is the difference of both steps of a parabola, and its rise twice the slope at the mean. These make four times
+/// the smoothness `β`, `13/3 bend² + rise²`, and with one of the steps beside the mean the excess at both faces.
 pub(super) fn faces(cell: &mut Cell<'_, '_, '_>, weights: &Weights) -> Result<[Poly; 2]> {
     let (below, above) = (cell.step(-1)?, cell.step(0)?);
     let bends = [
@@ -37,26 +39,38 @@ pub(super) fn faces(cell: &mut Cell<'_, '_, '_>, weights: &Weights) -> Result<[P
         cell.around(0, "bend", bend)?,
         cell.around(1, "bend", bend)?,
     ];
-    let (name, of) = (cell.name, &mut cell.algebra);
-    let smoothness = smoothness(of, name, [&below, &above], &bends)?;
     let floor = cell.parameter.unwrap_or(weights.floor.normal);
-    let floor = Poly::uniform(Uniform::number(floor));
-    let weights = weights.relative(of, name, &smoothness, &floor)?;
-    let upper = Parabolas {
-        steps: [&below, &above, &above].map(|step| (step, 1)),
-        bends: bends.each_ref(),
-        weights: weights.each_ref(),
-    };
+    let bent = |cell: &mut Cell<'_, '_, '_>, ahead| bent(cell, ahead, floor);
+    let bent = [
+        cell.around(-1, "bent", bent)?,
+        cell.around(0, "bent", bent)?,
+        cell.around(1, "bent", bent)?,
+    ];
+    let (name, of) = (cell.name, &mut cell.algebra);
+    let rises = [
+        of.plus(&of.scaled(&below, 2, 1)?, &bends[0])?,
+        of.plus(&below, &above)?,
+        of.minus(&of.scaled(&above, 2, 1)?, &bends[2])?,
+    ];
+    let rises = rises.map(|rise| of.named(format!("{name}_rise"), rise));
+    let mut smoothness = bent;
+    for (smoothness, rise) in smoothness.iter_mut().zip(&rises) {
+        let square = of.times(rise, rise)?;
+        *smoothness = of.onto(smoothness, &square, format!("{name}_smoothness"))?;
+    }
+    let weights = weights.relative(of, name, &smoothness)?;
+    let upper =
+        Parabolas { steps: [&below, &above], rises: rises.each_ref(), weights: weights.each_ref() };
     let upper = upper.weighted(of, &format!("{name}_upper"))?;
-    let [low, middle, high] = bends.each_ref();
+    let [low, middle, high] = rises.each_ref();
     let [first, second, third] = weights.each_ref();
     let lower = Parabolas {
-        steps: [&above, &below, &below].map(|step| (step, -1)),
-        bends: [high, middle, low],
+        steps: [&above, &below],
+        rises: [high, middle, low],
         weights: [third, second, first],
     };
     let lower = lower.weighted(of, &format!("{name}_lower"))?;
-    Ok([lower, upper])
+    Ok([lower.negated(), upper])
 }
 
 /// The change of the differences across the cell at this offset.
@@ -65,105 +79,84 @@ fn bend(cell: &mut Cell<'_, '_, '_>, ahead: i32) -> Result<Poly> {
     cell.algebra.minus(&above, &below)
 }
 
-/// The smoothness of each of the three parabolas, from the lowest on, by its bend and its slope.
-fn smoothness(
-    of: &mut Algebra<'_, '_>,
-    name: &str,
-    [below, above]: [&Poly; 2],
-    bends: &[Poly; 3],
-) -> Result<[Poly; 3]> {
-    let rises = [
-        of.plus(&of.scaled(below, 2, 1)?, &bends[0])?,
-        of.plus(below, above)?,
-        of.minus(&of.scaled(above, 2, 1)?, &bends[2])?,
-    ];
-    let mut all = [(); 3].map(|()| Poly::default());
-    for ((smoothness, rise), bend) in all.iter_mut().zip(rises).zip(bends) {
-        let rise = of.named(format!("{name}_rise"), rise);
-        let (bend, rise) = (of.times(bend, bend)?, of.times(&rise, &rise)?);
-        let bends = of.named(format!("{name}_bends"), of.scaled(&bend, 13, 12)?);
-        let rise = of.scaled(&rise, 1, 4)?;
-        *smoothness = of.onto(&bends, &rise, format!("{name}_smoothness"))?;
-    }
-    Ok(all)
+/// Four times the smoothness of a parabola that does not rise, and that much of the number that is added to it.
+fn bent(cell: &mut Cell<'_, '_, '_>, ahead: i32, floor: Rational) -> Result<Poly> {
+    let bend = bend(cell, ahead)?;
+    let of = &mut cell.algebra;
+    let bend = of.named(format!("{}_bend", cell.name), bend);
+    let square = of.times(&bend, &bend)?;
+    let floor = Poly::uniform(Uniform::number(floor * Rational::from_integer(4)));
+    of.plus(&of.scaled(&square, 13, 3)?, &floor)
 }
 
 impl Weights {
     /// The factors of the ideal weights, up to a common factor: with that, the product of all squares, no parabola has
-    /// a division of its own. The sum of both outer ones is one before, so that the products are never too large: where
-    /// they are small, so is that between, `β₁ ≤ 8/3 (β₀ + β₂)`.
+    /// a division of its own. A power of two brings the sum of both outer `β` between one and two before, so that the
+    /// products are never too large: where they are small, so is that between, `β₁ ≤ 8/3 (β₀ + β₂)`.
     fn relative(
         &self,
         of: &mut Algebra<'_, '_>,
         name: &str,
         smoothness: &[Poly; 3],
-        floor: &Poly,
     ) -> Result<[Poly; 3]> {
-        let mut floored = [(); 3].map(|()| Poly::default());
-        for (floored, own) in floored.iter_mut().zip(smoothness) {
-            let sum = of.plus(own, floor)?;
-            *floored = of.named(format!("{name}_floored"), sum);
+        let sum = of.plus(&smoothness[0], &smoothness[2])?;
+        let exponent = of.op(Op::Exponent, &[&sum]);
+        let unit = of.op(Op::PowerOfTwo, &[&exponent.negated()]);
+        let unit = of.named(format!("{name}_unit"), unit);
+        let [mut ratios, mut squares] = [smoothness.clone(), smoothness.clone()];
+        for (ratio, square) in ratios.iter_mut().zip(&mut squares) {
+            let own = of.times(ratio, &unit)?;
+            let own = of.plus(&own, &of.number(1, LEAST))?;
+            *ratio = of.named(format!("{name}_ratio"), own);
+            *square = of.times(ratio, ratio)?;
+            *square = of.named(format!("{name}_square"), square.clone());
         }
-        let sum = of.plus(&floored[0], &floored[2])?;
-        let unit = of.over(&of.number(1, 1), &sum);
-        for own in &mut floored {
-            let ratio = of.times(own, &unit)?;
-            let ratio = of.plus(&ratio, &of.number(1, LEAST))?;
-            *own = of.named(format!("{name}_ratio"), ratio);
-        }
-        let difference = of.minus(&floored[0], &floored[2])?;
-        let difference = of.abs(&difference);
-        let mut all = [(); 3].map(|()| Poly::default());
-        for (at, weight) in all.iter_mut().enumerate() {
-            let [first, second] = [[1, 2], [0, 2], [0, 1]][at];
-            let others = of.times(&floored[first], &floored[second])?;
-            let others = of.named(format!("{name}_others"), others);
-            let squares = of.times(&others, &others)?;
-            let own = (self.weight)(of, &squares, &floored[at], &difference)?;
+        let difference = of.minus(&ratios[0], &ratios[2])?;
+        let difference = of.named(format!("{name}_difference"), difference);
+        let mut all = squares.clone();
+        for (weight, [first, second]) in all.iter_mut().zip([[1, 2], [0, 2], [0, 1]]) {
+            let others = of.times(&squares[first], &squares[second])?;
+            let own = (self.weight)(of, &others, &squares, &difference)?;
             *weight = of.named(format!("{name}_weight"), own);
         }
         Ok(all)
     }
 }
 
-/// Three parabolas that end at a face, from the one that begins farthest from it: the difference that each takes half
-/// of, with a sign, its bend, and the factor of its ideal weight.
+/// Three parabolas that end at a face, from the one that begins farthest from it: the steps on the far and on the near
+/// side of the mean, and of each the rise and the factor of its ideal weight.
 struct Parabolas<'p> {
-    steps: [(&'p Poly, i128); 3],
-    bends: [&'p Poly; 3],
+    steps: [&'p Poly; 2],
+    rises: [&'p Poly; 3],
     weights: [&'p Poly; 3],
 }
 
 impl Parabolas<'_> {
-    /// The weighted mean of the parabolas, less the mean of the cell.
+    /// The weighted mean of the parabolas, less the mean of the cell. Parabolas are multiples of six, so their ideal
+    /// weights are sixths of those in the divisor.
     fn weighted(self, of: &mut Algebra<'_, '_>, name: &str) -> Result<Poly> {
-        let mut parts = [(); 3].map(|()| Poly::default());
-        let mut weights = parts.clone();
-        for at in 0..3 {
-            let (step, sign) = self.steps[at];
-            let (step, bend) = (of.scaled(step, sign, 1)?, self.bends[at]);
-            let (steps, bends) = if at == 0 { (1, 1) } else { (2, -1) };
-            let bent = of.plus(&step, &of.scaled(bend, bends, 1)?)?;
-            let bent = of.named(format!("{name}_bent"), bent);
-            // `3s + 2b` is `s + 2(s + b)`, and `3s - b` is `2s + (s - b)`.
-            let rest = of.scaled(&step, steps, 1)?;
-            let value = of.plus(&rest, &of.scaled(&bent, 3 - steps, 1)?)?;
-            let value = of.named(format!("{name}_parabola"), value);
-            let own = of.scaled(self.weights[at], IDEAL[at], 1)?;
-            weights[at] = of.whole(format!("{name}_weight"), own);
-            let part = of.times(&weights[at], &value)?;
-            parts[at] = of.named(format!("{name}_part"), part);
+        let [far_step, near_step] = self.steps;
+        let parabolas = [
+            of.minus(&of.scaled(self.rises[0], 2, 1)?, far_step)?,
+            of.plus(self.rises[1], near_step)?,
+            of.plus(self.rises[2], near_step)?,
+        ];
+        // The outer two first, so that the order is that of the mirror image.
+        let [mut sum, mut weights] = [Poly::default(), Poly::default()];
+        for at in [0, 2, 1] {
+            let parabola = of.named(format!("{name}_parabola"), parabolas[at].clone());
+            let weight = of.scaled(self.weights[at], IDEAL[at], 6)?;
+            let weight = of.whole(format!("{name}_weight"), weight);
+            let part = of.times(&weight, &parabola)?;
+            sum = of.onto(&sum, &part, format!("{name}_sum"))?;
+            let ideal = of.number(IDEAL[at], 1);
+            weights = match at {
+                0 => self.weights[at].clone(),
+                _ => of.op(Op::Fma, &[&ideal, self.weights[at], &weights]),
+            };
+            weights = of.named(format!("{name}_weights"), weights);
         }
-        let (sum, weights) = (total(of, name, &parts)?, total(of, name, &weights)?);
-        let share = of.over(&sum, &weights);
-        let share = of.named(format!("{name}_share"), share);
-        of.scaled(&share, 1, 6)
+        let inverse = of.over(&of.number(1, 1), &weights);
+        of.times(&sum, &inverse)
     }
-}
-
-/// The outer two first, so that the order is that of the mirror image.
-fn total(of: &mut Algebra<'_, '_>, name: &str, [far, middle, near]: &[Poly; 3]) -> Result<Poly> {
-    let outer = of.plus(far, near)?;
-    let outer = of.named(format!("{name}_outer"), outer);
-    of.plus(&outer, middle)
 }

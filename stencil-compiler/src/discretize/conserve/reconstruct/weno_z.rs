@@ -10,11 +10,13 @@ pub(super) const RULE: Rule =
 /// `d (1 + (|β₀ - β₂| / (β + ε))²)`, times all three `(β + ε)²`.
 const WEIGHTS: Weights = Weights {
     floor: &rows::WENO_Z_EPS,
-    weight: |of, others, own, difference| {
+    weight: |of, others, [low, middle, high], difference| {
+        let outer = of.times(low, high)?;
+        let all = of.times(middle, &outer)?;
+        let all = of.named("product", all);
         let square = of.times(difference, difference)?;
         let square = of.named("square", square);
-        let own = of.times(own, own)?;
-        let sum = of.plus(&own, &square)?;
-        of.times(others, &sum)
+        let part = of.times(others, &square)?;
+        of.plus(&all, &part)
     },
 };
