@@ -8,6 +8,7 @@ use super::cuts::cuts;
 use super::factors::factors;
 use super::passes::{self, WAYS};
 use super::tiles::{boxes, direct, largest_march, tiled, tiles};
+use super::traffic::{WORDS, narrow};
 use crate::algorithm::footprint::needed;
 use crate::algorithm::{Access, Algorithm, Def, FnId, Offset};
 use crate::compile::{Target, compile};
@@ -127,10 +128,24 @@ fn two_blocks(problem: &Algorithm, schedule: &Schedule, on: On) -> Option<Schedu
 }
 
 /// The schedule of a GPU for substeps one by one: for runs whose steps are not alike, and meshes with
-/// walls.
+/// walls. If half as many arrays or fewer can do, and are predicted to take less time, it stores these.
 pub fn one_by_one(algorithm: &Algorithm, on: impl Into<On>) -> Schedule {
     let on = on.into();
     let stored = stored(algorithm, Halo::Exchange);
+    let all = stored.len();
+    let usual = storing(algorithm, stored, on);
+    let narrow = WORDS.map(|word| narrow(algorithm, word)).into_iter();
+    let narrow = narrow.filter(|few| !few.is_empty() && 2 * few.len() <= all);
+    let others: Vec<Schedule> = narrow.map(|few| storing(algorithm, few, on)).collect();
+    if others.is_empty() {
+        return usual;
+    }
+    let faster = fastest(algorithm, [usual.clone()].into_iter().chain(others), on);
+    faster.unwrap_or(usual)
+}
+
+/// The same with these functions stored.
+fn storing(algorithm: &Algorithm, stored: BTreeMap<String, Placement>, on: On) -> Schedule {
     if algorithm.dimension == 1 {
         let blocking = Blocking::new(strategies::direct::STRATEGY.name, &[("x", 128)]);
         return Schedule::placing(stored).blocked(algorithm, blocking);

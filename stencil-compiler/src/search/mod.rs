@@ -6,6 +6,7 @@ pub mod cuts;
 mod evaluate_once;
 mod factors;
 pub mod heuristic;
+mod least_cut;
 mod neighbours;
 mod on;
 pub mod passes;
@@ -17,6 +18,7 @@ mod sums;
 #[cfg(test)]
 mod tests;
 mod tiles;
+mod traffic;
 
 pub use neighbours::{first, neighbours, placements, reblocked};
 pub use on::On;

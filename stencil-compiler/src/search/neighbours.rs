@@ -8,6 +8,7 @@ use super::evaluate_once::{evaluate_once, in_own_column};
 use super::heuristic::{carry, carry_ahead, fused, recomputed, shared, stored};
 use super::passes::{self, PARTS, WAYS};
 use super::sums;
+use super::traffic::{WORDS, narrow};
 use crate::algorithm::footprint::footprint;
 use crate::algorithm::{Algorithm, Def, FnId, Offset};
 use crate::schedule::strategies::{self, Param, Strategy, Tried};
@@ -18,8 +19,9 @@ use crate::schedule::{
 type Placements = BTreeMap<String, Placement>;
 
 /// Ways to place grid functions that differ in kind: all recomputed, expensive ones kept in shared memory, or stored,
-/// early sums stored with them, and placements with which these evaluate costly functions once; each with and without
-/// sums that ride along, those that are factors also ahead. Not all of them are legal with every blocking.
+/// early sums stored with them, and placements with which these evaluate costly functions once; few stored that cost
+/// little traffic; each with and without sums that ride along, those that are factors also ahead. Not all of them are
+/// legal with every blocking.
 pub fn placements(algorithm: &Algorithm) -> Vec<Placements> {
     let derived = stored(algorithm, Halo::Exchange);
     let mut parts = derived.clone();
@@ -31,6 +33,7 @@ pub fn placements(algorithm: &Algorithm) -> Vec<Placements> {
         bases.extend(marched.iter().map(|base| evaluate_once(algorithm, base)));
     }
     bases.extend([derived, parts]);
+    bases.extend(WORDS.map(|word| narrow(algorithm, word)));
     let mut all = Vec::new();
     for base in bases {
         let (mut carried, mut ahead) = (base.clone(), base.clone());
