@@ -85,3 +85,50 @@ fn places(algorithm: &Algorithm, roots: &BTreeSet<FnId>) -> BTreeMap<FnId, BTree
     }
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::{Target, compile};
+    use crate::discretize::discretize;
+    use crate::model::parse;
+    use crate::schedule::{Blocking, Schedule};
+    use crate::search::heuristic;
+
+    fn algorithm(text: &str) -> Algorithm {
+        discretize(&parse::parse_str(text).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn the_narrowest_of_a_chain_is_stored() {
+        // `b` takes one array, what it is made of two; what follows it is cheap.
+        let algorithm = algorithm(
+            "system Chain in 1d { field q: scalar; field r: scalar; let p = exp(d[x](q)); let w = exp(d[x](r));
+                let b = exp(p*w); ddt(q) = d[x](b); ddt(r) = d[x](b)*q; }
+             scheme s for Chain { space: central<order = 2>; mixed: composed; time: euler; }",
+        );
+        let stored = narrow(&algorithm, WORDS[0]);
+        assert_eq!(stored.keys().collect::<Vec<_>>(), ["b"]);
+        assert!(narrow(&algorithm, 10_000).is_empty());
+    }
+
+    #[test]
+    fn transverse_waves_are_made_of_few_arrays() {
+        let algorithm = algorithm(
+            "system Water in 2d { conserved h: scalar; conserved m: vector; let u = m/h; let c = sqrt(h);
+                let p = h^2/2; flux h -> m; flux m -> outer(m, u) + p*I; primitive { h; u; m = h*u; }
+                average { h; u by sqrt(h); m = h*u; } waves { flow: u; sound: c; density: h; pressure: p; } }
+             scheme s for Water { reconstruct: waves<limiter = mc>; riemann: roe; time: euler; }",
+        );
+        let [all, few] =
+            [heuristic::stored(&algorithm, Halo::Exchange), narrow(&algorithm, WORDS[2])];
+        // For each axis the fluxes, the fluctuations, and those that leave sideways.
+        assert_eq!(few.len(), 18, "{few:?}");
+        assert!(3 * few.len() < all.len(), "{all:?}");
+        let schedule = Schedule::placing(few);
+        let schedule = schedule.blocked(&algorithm, Blocking::new("direct", &[]));
+        let compiled = compile(&algorithm, &schedule, &Target::new(8)).unwrap();
+        let read: Vec<usize> = compiled.plan.launches.iter().map(|l| l.inputs.len()).collect();
+        assert_eq!(read, [3, 9, 15]);
+    }
+}
