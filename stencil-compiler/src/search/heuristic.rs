@@ -1,5 +1,5 @@
-//! Schedules chosen by rule, without measurements: functions that are expensive to recompute at many places are stored;
-//! on a march, sums that read other planes are carried.
+//! Schedules chosen by rule, without measurements: functions that are expensive to recompute at many places are stored,
+//! or those of least [`traffic`](super::traffic); on a march, sums that read other planes are carried.
 
 use std::collections::{BTreeMap, BTreeSet};
 

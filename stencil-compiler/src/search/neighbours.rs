@@ -27,13 +27,13 @@ pub fn placements(algorithm: &Algorithm) -> Vec<Placements> {
     let mut parts = derived.clone();
     sums::store_parts(algorithm, &mut parts);
     let mut bases = vec![Placements::new()];
+    bases.extend(WORDS.map(|word| narrow(algorithm, word)));
     if algorithm.dimension > 1 {
         bases.push(shared(algorithm));
         let marched = lightened(algorithm, &derived);
         bases.extend(marched.iter().map(|base| evaluate_once(algorithm, base)));
     }
     bases.extend([derived, parts]);
-    bases.extend(WORDS.map(|word| narrow(algorithm, word)));
     let mut all = Vec::new();
     for base in bases {
         let (mut carried, mut ahead) = (base.clone(), base.clone());
