@@ -1,14 +1,14 @@
 //! Schedules chosen by rule, without measurements: functions that are expensive to recompute at many places are stored,
-//! or those of least [`traffic`](super::traffic); on a march, sums that read other planes are carried.
+//! or those of a narrow cut; on a march, sums that read other planes are carried.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::On;
 use super::cuts::cuts;
 use super::factors::factors;
+use super::narrow::{WORDS, narrow};
 use super::passes::{self, WAYS};
 use super::tiles::{boxes, direct, largest_march, tiled, tiles};
-use super::traffic::{WORDS, narrow};
 use crate::algorithm::footprint::needed;
 use crate::algorithm::{Access, Algorithm, Def, FnId, Offset};
 use crate::compile::{Target, compile};

@@ -15,7 +15,7 @@ pub(super) struct Graph {
     numbers: BTreeMap<End, usize>,
     /// The edges that begin at each end.
     from: Vec<Vec<usize>>,
-    /// Where edges lead, and their capacities. Each has the opposite one beside it.
+    /// The ends to which edges lead, and their capacities; each has the opposite one beside it.
     edges: Vec<(usize, u32)>,
 }
 

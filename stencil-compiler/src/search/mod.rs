@@ -7,6 +7,7 @@ mod evaluate_once;
 mod factors;
 pub mod heuristic;
 mod least_cut;
+mod narrow;
 mod neighbours;
 mod on;
 pub mod passes;
@@ -18,7 +19,6 @@ mod sums;
 #[cfg(test)]
 mod tests;
 mod tiles;
-mod traffic;
 
 pub use neighbours::{first, neighbours, placements, reblocked};
 pub use on::On;

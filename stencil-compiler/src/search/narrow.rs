@@ -8,8 +8,8 @@ use super::least_cut::{Graph, NEVER};
 use crate::algorithm::{Algorithm, Def, FnId, Offset};
 use crate::schedule::{Halo, Placement};
 
-/// Operations that an array is taken for, one choice after the other. A copy of a value takes a recent card the time of
-/// 60 to 90 instructions; a kernel with fewer registers and fewer launches are worth some, too.
+/// Operations that an array is taken for, one choice after the other. Writing and reading a value takes a recent card the
+/// time of 60 to 90 instructions. With less, kernels are shorter and need fewer registers; with more, there are fewer of them.
 pub(super) const WORDS: [u32; 3] = [50, 100, 200];
 
 /// The placements that store the functions of least cost, if an array costs `word` operations: the last kernel reads
