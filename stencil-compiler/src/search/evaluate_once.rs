@@ -6,9 +6,9 @@
 //! smallest set through which all costly functions with several places of evaluation are used, and none of which is
 //! itself such a use.
 
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::least_cut::{Graph, NEVER};
 use crate::algorithm::{Algorithm, Def, FnId, Offset};
 use crate::expr::{Node, Op};
 use crate::schedule::Placement;
@@ -166,6 +166,21 @@ impl<'a> Uses<'a> {
         false
     }
 
+    /// The smallest set of functions that all uses of the repeated ones pass through.
+    fn cut(&self, may_be_kept: &BTreeSet<FnId>, repeated: &BTreeSet<FnId>) -> BTreeSet<FnId> {
+        let mut graph = Graph::default();
+        for id in self.places.keys() {
+            let evaluating = if repeated.contains(id) { NEVER } else { 0 };
+            if self.roots.contains(id) {
+                graph.add_root(self.algorithm, *id, evaluating);
+            } else {
+                let keeping = if may_be_kept.contains(id) { 1 } else { NEVER };
+                graph.add(self.algorithm, *id, [keeping, evaluating]);
+            }
+        }
+        graph.cut()
+    }
+
     /// The functions to keep, with their placements.
     fn kept(&self) -> Placements {
         let inside = self.inside();
@@ -176,8 +191,7 @@ impl<'a> Uses<'a> {
         let may_be_kept: BTreeSet<FnId> = may_be_kept.map(|(id, _)| *id).collect();
         let lowest = self.lowest_repeated(&inside).into_iter();
         let lowest = lowest.filter(|id| !self.is_open(*id, &may_be_kept));
-        let cut = Cut { uses: self, may_be_kept: &may_be_kept, repeated: lowest.collect() };
-        let cut = cut.least();
+        let cut = self.cut(&may_be_kept, &lowest.collect());
         let mut kept = Placements::new();
         for group in groups(cut, &inside) {
             let own = |at: &Offset| in_own_column(self.algorithm, *at);
@@ -227,90 +241,6 @@ fn groups(functions: BTreeSet<FnId>, inside: &BTreeMap<FnId, Inside>) -> Vec<BTr
         groups.push(group);
     }
     groups.into_iter().map(|(ids, _)| ids).collect()
-}
-
-/// The cut through which roots use the repeated functions.
-struct Cut<'a> {
-    uses: &'a Uses<'a>,
-    may_be_kept: &'a BTreeSet<FnId>,
-    repeated: BTreeSet<FnId>,
-}
-
-/// The two ends of a function, as it is read and as it reads: the cut may lie between them.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum End {
-    Read(FnId),
-    Reading(FnId),
-}
-
-/// The number of paths from an end to another.
-type Flow = BTreeMap<(End, End), u32>;
-
-impl Cut<'_> {
-    /// The smallest set of functions that all uses pass through; of several the one nearest to the roots (Ford and
-    /// Fulkerson, Can. J. Math. 8, 399, 1956): as many paths as can be found that share no function that may be kept.
-    fn least(&self) -> BTreeSet<FnId> {
-        let mut flow = Flow::new();
-        loop {
-            let (reached, found) = self.search(&flow);
-            let Some(last) = found else {
-                let is_cut = |id: &&FnId| {
-                    let [read, reading] = [End::Read(**id), End::Reading(**id)];
-                    reached.contains_key(&read) && !reached.contains_key(&reading)
-                };
-                return self.may_be_kept.iter().filter(is_cut).copied().collect();
-            };
-            let mut to = last;
-            while let Some(from) = reached[&to] {
-                match flow.get_mut(&(to, from)).filter(|paths| **paths > 0) {
-                    Some(back) => *back -= 1,
-                    None => *flow.entry((from, to)).or_default() += 1,
-                }
-                to = from;
-            }
-        }
-    }
-
-    /// The ends that more paths can reach from the roots, each with the end before it, and the first repeated function
-    /// reached.
-    fn search(&self, flow: &Flow) -> (BTreeMap<End, Option<End>>, Option<End>) {
-        let begin = self.uses.roots.iter().map(|root| End::Reading(*root));
-        let mut next: VecDeque<End> = begin.collect();
-        let mut reached: BTreeMap<End, Option<End>> = next.iter().map(|end| (*end, None)).collect();
-        while let Some(end) = next.pop_front() {
-            if matches!(end, End::Reading(id) if self.repeated.contains(&id)) {
-                return (reached, Some(end));
-            }
-            for other in self.beside(end, flow) {
-                if let Entry::Vacant(new) = reached.entry(other) {
-                    new.insert(Some(end));
-                    next.push_back(other);
-                }
-            }
-        }
-        (reached, None)
-    }
-
-    /// The ends to which one more path may go from an end.
-    fn beside(&self, end: End, flow: &Flow) -> Vec<End> {
-        let paths = |from, to| flow.get(&(from, to)).copied().unwrap_or(0);
-        match end {
-            End::Read(id) => {
-                let is_free = !self.may_be_kept.contains(&id) || paths(end, End::Reading(id)) == 0;
-                let readers = self.uses.readers.get(&id).into_iter().flatten();
-                let back = readers.map(|reader| End::Reading(*reader));
-                let back = back.filter(|reader| paths(*reader, end) > 0);
-                back.chain(is_free.then_some(End::Reading(id))).collect()
-            }
-            End::Reading(id) => {
-                let accesses = self.uses.algorithm.function(id).def.accesses();
-                let read = accesses.iter().map(|access| access.of);
-                let read = read.filter(|of| !self.uses.roots.contains(of)).map(End::Read);
-                let back = (paths(End::Read(id), end) > 0).then_some(End::Read(id));
-                read.chain(back).collect()
-            }
-        }
-    }
 }
 
 #[cfg(test)]

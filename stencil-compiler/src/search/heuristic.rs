@@ -1,10 +1,11 @@
-//! Schedules chosen by rule, without measurements: functions that are expensive to recompute at many places are stored;
-//! on a march, sums that read other planes are carried.
+//! Schedules chosen by rule, without measurements: functions that are expensive to recompute at many places are stored,
+//! or those of a narrow cut; on a march, sums that read other planes are carried.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cuts::cuts;
 use super::factors::factors;
+use super::narrow::{WORDS, narrow};
 use super::passes::{self, WAYS};
 use super::tiles::{boxes, direct, largest_march, tiled, tiles};
 use super::{Case, On};
@@ -131,15 +132,29 @@ fn two_blocks(case: &Case<'_>, schedule: &Schedule) -> Option<Schedule> {
 }
 
 /// The schedule of a GPU for substeps one by one: for runs whose steps are not alike, and meshes with
-/// walls.
+/// walls. If half as many arrays or fewer can do, and are predicted to take less time, it stores these.
 pub fn one_by_one(algorithm: &Algorithm, on: impl Into<On>) -> Schedule {
     one_by_one_of(&Case::new(algorithm, on))
 }
 
 /// The same for a case.
 fn one_by_one_of(case: &Case<'_>) -> Schedule {
+    let stored = stored(case.algorithm, Halo::Exchange);
+    let all = stored.len();
+    let usual = storing(case, stored);
+    let narrow = WORDS.map(|word| narrow(case.algorithm, word)).into_iter();
+    let narrow = narrow.filter(|few| !few.is_empty() && 2 * few.len() <= all);
+    let others: Vec<Schedule> = narrow.map(|few| storing(case, few)).collect();
+    if others.is_empty() {
+        return usual;
+    }
+    let faster = case.fastest([usual.clone()].into_iter().chain(others));
+    faster.unwrap_or(usual)
+}
+
+/// The same with these functions stored.
+fn storing(case: &Case<'_>, stored: BTreeMap<String, Placement>) -> Schedule {
     let algorithm = case.algorithm;
-    let stored = stored(algorithm, Halo::Exchange);
     if algorithm.dimension == 1 {
         let blocking = Blocking::new(strategies::direct::STRATEGY.name, &[("x", 128)]);
         return Schedule::placing(stored).blocked(algorithm, blocking);

@@ -7,6 +7,8 @@ pub mod cuts;
 mod evaluate_once;
 mod factors;
 pub mod heuristic;
+mod least_cut;
+mod narrow;
 mod neighbours;
 mod on;
 pub mod passes;

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::cuts::cuts;
 use super::evaluate_once::{evaluate_once, in_own_column};
 use super::heuristic::{carry, carry_ahead, fused, recomputed, shared, stored};
+use super::narrow::{WORDS, narrow};
 use super::passes::{self, PARTS, WAYS};
 use super::sums;
 use crate::algorithm::footprint::footprint;
@@ -18,13 +19,15 @@ use crate::schedule::{
 type Placements = BTreeMap<String, Placement>;
 
 /// Ways to place grid functions that differ in kind: all recomputed, expensive ones kept in shared memory, or stored,
-/// early sums stored with them, and placements with which these evaluate costly functions once; each with and without
-/// sums that ride along, those that are factors also ahead. Not all of them are legal with every blocking.
+/// early sums stored with them, and placements with which these evaluate costly functions once; few stored that cost
+/// little traffic; each with and without sums that ride along, those that are factors also ahead. Not all of them are
+/// legal with every blocking.
 pub fn placements(algorithm: &Algorithm) -> Vec<Placements> {
     let derived = stored(algorithm, Halo::Exchange);
     let mut parts = derived.clone();
     sums::store_parts(algorithm, &mut parts);
     let mut bases = vec![Placements::new()];
+    bases.extend(WORDS.map(|word| narrow(algorithm, word)));
     if algorithm.dimension > 1 {
         bases.push(shared(algorithm));
         let marched = lightened(algorithm, &derived);
