@@ -2,13 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::footprint::needed;
-use super::{Algorithm, Atom, Def, FnId, Role, StateId};
+use super::{Algorithm, Atom, Def, FnId, Role, StateId, Substep};
 use crate::catalogue::integrators::{OLD, PREVIOUS};
 use crate::expr::Node;
-
-/// The grid functions that the new value of each state of a substep needs.
-type Needs = Vec<(StateId, BTreeSet<FnId>)>;
 
 impl Algorithm {
     /// Returns the accumulators that hold the previous value of a field in each substep that reads them, each with its field. Only
@@ -30,16 +26,10 @@ impl Algorithm {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn previous_fields(&self) -> BTreeMap<StateId, StateId> {
-        let pairs = self.keepers();
-        let needs: Vec<Needs> = match pairs.is_empty() {
-            true => Vec::new(),
-            false => self.needs(),
-        };
         let holds = |(accumulator, field): &(StateId, StateId)| {
-            let value = self.value_of(*accumulator);
-            needs.iter().enumerate().all(|(substep, needs)| {
-                let readers =
-                    needs.iter().filter(|(_, needs)| value.is_some_and(|v| needs.contains(&v)));
+            let made = self.made_of(*accumulator);
+            self.substeps.iter().enumerate().all(|(substep, Substep { updates, .. })| {
+                let readers = updates.iter().filter(|(_, id)| made[id.0 as usize]);
                 let readers: Vec<StateId> = readers.map(|(reader, _)| *reader).collect();
                 let before = substep.checked_sub(1);
                 readers.is_empty()
@@ -47,7 +37,7 @@ impl Algorithm {
                         && before.is_some_and(|s| self.keeps(s, *accumulator, *field))
             })
         };
-        pairs.into_iter().filter(holds).collect()
+        self.keepers().into_iter().filter(holds).collect()
     }
 
     /// Returns the accumulators that may hold values that a field had before a substep, each with its field: one of a field at most.
@@ -84,13 +74,11 @@ impl Algorithm {
 
     /// Drops values of accumulators that no later substep reads before it renews them: a step begins without accumulators.
     pub(super) fn drop_unread_accumulators(&mut self) {
-        let needs = self.needs();
         let is_read_after = |substep: usize, state: StateId| {
-            let value = self.value_of(state);
-            let reads =
-                |needs: &Needs| needs.iter().any(|(_, n)| value.is_some_and(|v| n.contains(&v)));
-            let renews = |needs: &Needs| needs.iter().any(|(of, _)| *of == state);
-            let next = needs[substep + 1..].iter().find(|n| reads(n) || renews(n));
+            let made = self.made_of(state);
+            let reads = |s: &Substep| s.updates.iter().any(|(_, id)| made[id.0 as usize]);
+            let renews = |s: &Substep| s.updates.iter().any(|(of, _)| *of == state);
+            let next = self.substeps[substep + 1..].iter().find(|s| reads(s) || renews(s));
             next.is_some_and(reads)
         };
         let mut unread = BTreeSet::new();
@@ -107,19 +95,16 @@ impl Algorithm {
         }
     }
 
-    fn needs(&self) -> Vec<Needs> {
-        let none = BTreeSet::new();
-        let of_update = |(state, id): &(StateId, FnId)| {
-            (*state, needed(self, &[*id], &none).into_iter().collect())
-        };
-        let substeps = self.substeps.iter();
-        substeps.map(|s| s.updates.iter().map(of_update).collect()).collect()
-    }
-
-    /// The grid function of the value of a state at the start of a substep.
-    fn value_of(&self, state: StateId) -> Option<FnId> {
-        let mut all = self.ids();
-        all.find_map(|(id, f)| (f.def == Def::State(state)).then_some(id))
+    /// Is each grid function made of the value that a state has at the start of a substep?
+    fn made_of(&self, state: StateId) -> Vec<bool> {
+        let mut made: Vec<bool> = Vec::with_capacity(self.functions.len());
+        // Functions read those defined before them.
+        for (_, function) in self.ids() {
+            let of_it = function.def == Def::State(state);
+            let is_made = of_it || function.def.reads().any(|read| made[read.of.0 as usize]);
+            made.push(is_made);
+        }
+        made
     }
 
     /// Does a substep change a field, and give an accumulator the value that the field had?

@@ -342,7 +342,19 @@ fn recomputations(
 
 /// Operations to compute a grid function from the fields.
 fn whole_cost(algorithm: &Algorithm, root: FnId) -> u32 {
-    needed(algorithm, &[root], &BTreeSet::new()).into_iter().map(|id| algorithm.cost(id)).sum()
+    let mut found = vec![false; root.0 as usize + 1];
+    found[root.0 as usize] = true;
+    // Functions read those defined before them.
+    let cost = |at: u32| {
+        if !found[at as usize] {
+            return 0;
+        }
+        for read in algorithm.function(FnId(at)).def.reads() {
+            found[read.of.0 as usize] = true;
+        }
+        algorithm.cost(FnId(at))
+    };
+    (0..=root.0).rev().map(cost).sum()
 }
 
 /// The same, but kept in shared memory while a march passes.
