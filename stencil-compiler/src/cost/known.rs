@@ -1,6 +1,6 @@
 //! The costs of many schedules of one problem, whose launches are lowered once.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{KernelCost, kernel};
@@ -33,7 +33,7 @@ use crate::schedule::{Layout, Refusal, Schedule};
 pub struct Costs<'a> {
     algorithm: &'a Algorithm,
     target: Target,
-    known: Mutex<HashMap<Lowering, Arc<Lowered>>>,
+    known: Mutex<BTreeMap<Lowering, Arc<Lowered>>>,
 }
 
 /// The plan of a schedule, and the costs of its kernels.
@@ -48,13 +48,13 @@ pub struct ScheduleCost {
 }
 
 /// All that decides the kernel of a launch, for one problem and target.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Lowering {
     fuse: usize,
     layout: Layout,
-    buffers: Arc<Vec<Buffer>>,
     /// Without its name and the number of its substep.
     launch: Launch,
+    buffers: Arc<Vec<Buffer>>,
 }
 
 /// The cost of a kernel and the hash of its text, or the reason why there is none.

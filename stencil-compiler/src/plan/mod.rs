@@ -38,7 +38,7 @@ pub struct Plan {
 }
 
 /// An array over the patch.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Buffer {
     /// Its name.
     pub name: String,
@@ -52,7 +52,7 @@ pub struct Buffer {
 }
 
 /// The role of the values of a buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BufferRole {
     /// A component of a field, as the substep finds it.
     Field,
@@ -71,7 +71,7 @@ pub enum BufferRole {
 }
 
 /// One kernel to run: its results, not its code.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Launch {
     /// Its name, an identifier.
     pub name: String,

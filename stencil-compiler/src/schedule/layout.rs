@@ -4,7 +4,7 @@ use super::strategies::{self, Strategy};
 use super::{Blame, Refusal};
 
 /// The layout of the arrays of fields, of their new values, and of accumulators in memory; other arrays are alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layout {
     /// A structure of arrays: one array behind the other.
     #[default]

@@ -44,7 +44,7 @@ pub struct Schedule {
 }
 
 /// The placement of a grid function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Placement {
     /// Recomputed wherever it is used.
     Inline,
@@ -60,7 +60,7 @@ pub enum Placement {
 }
 
 /// The plane whose terms a carried sum takes in an iteration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Carry {
     /// The plane of the iteration: the sum completes some planes behind it, and its other operands wait.
     Behind,
@@ -69,7 +69,7 @@ pub enum Carry {
 }
 
 /// The way in which the ghost cells of a stored grid function are filled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Halo {
     /// Copied from the neighbouring patch or across the periodic seam.
     Exchange,
@@ -78,7 +78,7 @@ pub enum Halo {
 }
 
 /// The way in which one kernel covers its patch: one of the [`strategies`] and its parameters.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Blocking {
     /// The strategy's name.
     pub strategy: String,
