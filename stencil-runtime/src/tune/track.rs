@@ -84,19 +84,19 @@ impl<'a, T: Number> Subject<'a, T> {
         (self.run)(&self.forms[form].system, cells)
     }
 
-    /// Returns what predicts schedules of a formulation on so many cells and a device; `None` if it has no such run.
+    /// Returns the predictor of a formulation on so many cells and a device; `None` if it has no such run.
     fn predictor(&self, form: usize, cells: [usize; 3], device: Device) -> Option<Predictor<'a>> {
         self.run_of(form, cells).predictor(&self.forms[form].system, device).ok()
     }
 
-    /// Returns what predicts schedules of each formulation.
+    /// Returns the predictor of each formulation.
     pub(super) fn predictors(&self, cells: [usize; 3], device: Device) -> Predictors<'a> {
         let forms = 0..self.forms.len();
         Predictors(forms.map(|form| self.predictor(form, cells, device)).collect())
     }
 }
 
-/// What predicts schedules of each formulation.
+/// The predictor of each formulation; `None` for one that has no such run.
 pub(super) struct Predictors<'a>(Vec<Option<Predictor<'a>>>);
 
 impl Predictors<'_> {
