@@ -47,17 +47,16 @@ pub fn bounds_by_root(
     roots: &[FnId],
     stored: &BTreeSet<FnId>,
 ) -> Vec<BTreeMap<FnId, Bounds>> {
-    let known = known_by(alg, &needed(alg, roots, stored), stored);
+    let known = known_by(alg, &is_needed(alg, roots, stored), stored);
     let each = roots.iter().map(|root| read_by_root(alg, *root, &known));
     each.map(|read| read.into_iter().collect()).collect()
 }
 
 /// The [`bounds`] of each of these functions by itself, with nothing stored.
 pub fn bounds_of_each(alg: &Algorithm, roots: &[FnId]) -> BTreeMap<FnId, BTreeMap<FnId, Bounds>> {
-    let all = needed(alg, roots, &BTreeSet::new());
+    let all = is_needed(alg, roots, &BTreeSet::new());
     let known = known_by(alg, &all, &BTreeSet::new());
-    let each = all.into_iter().map(|id| (id, known[id.0 as usize].iter().copied().collect()));
-    each.collect()
+    ids(&all).map(|id| (id, known[id.0 as usize].iter().copied().collect())).collect()
 }
 
 /// The points that are read of each function, in the order of the functions.
@@ -108,15 +107,11 @@ fn moved(at: Offset, shift: Offset) -> Offset {
     [at[0] + shift[0], at[1] + shift[1], at[2] + shift[2]]
 }
 
-/// The points that each of these functions reads; `all` holds the functions that they read, too.
-fn known_by<P: Points>(
-    alg: &Algorithm,
-    all: &BTreeSet<FnId>,
-    stored: &BTreeSet<FnId>,
-) -> Vec<Reads<P>> {
+/// The points that each of the marked functions reads; those that they read are marked, too.
+fn known_by<P: Points>(alg: &Algorithm, marked: &[bool], stored: &BTreeSet<FnId>) -> Vec<Reads<P>> {
     let mut known: Vec<Reads<P>> = vec![Vec::new(); alg.functions.len()];
     let is_read = |id: FnId| stored.contains(&id) || matches!(alg.function(id).def, Def::State(_));
-    for &id in all {
+    for id in ids(marked) {
         let points =
             if is_read(id) { vec![(id, P::here())] } else { expand(&alg.function(id).def, &known) };
         known[id.0 as usize] = points;
@@ -125,7 +120,7 @@ fn known_by<P: Points>(
 }
 
 fn read_by<P: Points>(alg: &Algorithm, roots: &[FnId], stored: &BTreeSet<FnId>) -> Reads<P> {
-    let known = known_by::<P>(alg, &needed(alg, roots, stored), stored);
+    let known = known_by::<P>(alg, &is_needed(alg, roots, stored), stored);
     let mut out = Vec::new();
     for root in roots {
         add(&mut out, &read_by_root(alg, *root, &known), [0; 3]);
@@ -144,6 +139,11 @@ fn read_by_root<P: Points>(alg: &Algorithm, root: FnId, known: &[Reads<P>]) -> R
 /// The functions that must be known to compute `roots`, in order of definition: the roots, the functions that they
 /// read, and so on down to state functions and `stored` ones.
 pub fn needed(alg: &Algorithm, roots: &[FnId], stored: &BTreeSet<FnId>) -> BTreeSet<FnId> {
+    ids(&is_needed(alg, roots, stored)).collect()
+}
+
+/// Is each function one of those [needed]? It is faster where only some are asked for.
+pub fn is_needed(alg: &Algorithm, roots: &[FnId], stored: &BTreeSet<FnId>) -> Vec<bool> {
     let mut found = vec![false; alg.functions.len()];
     for root in roots {
         for read in alg.function(*root).def.reads() {
@@ -162,8 +162,13 @@ pub fn needed(alg: &Algorithm, roots: &[FnId], stored: &BTreeSet<FnId>) -> BTree
     for root in roots {
         found[root.0 as usize] = true;
     }
-    let all = (0..).map(FnId).zip(found);
-    all.filter_map(|(id, found)| found.then_some(id)).collect()
+    found
+}
+
+/// The functions that are marked.
+fn ids(marked: &[bool]) -> impl Iterator<Item = FnId> {
+    let all = (0..).map(FnId).zip(marked);
+    all.filter_map(|(id, marked)| marked.then_some(id))
 }
 
 /// Minkowski sums of the accesses' offsets and the points that the accessed functions read.

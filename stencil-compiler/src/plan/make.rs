@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Buffer, BufferRole, Launch, Plan, Region, Step, max3, reuse};
-use crate::algorithm::footprint::{bounds, needed};
+use crate::algorithm::footprint::{bounds, is_needed};
 use crate::algorithm::{Algorithm, Def, FnId, NEW, Role, StateId, Substep};
 use crate::schedule::{
     Blame, Halo, Placement, Refusal, Schedule, kernel_count, levels, passes, strategies,
@@ -30,11 +30,13 @@ pub fn plan(
     }
     let algorithm = problem.as_ref();
     passes::check(algorithm, schedule)?;
-    let stored = stored_functions(algorithm, schedule)?;
+    let names = algorithm.by_name();
+    let stored = stored_functions(algorithm, &names, schedule)?;
     let levels = levels(algorithm, &stored.keys().copied().collect(), &schedule.passes);
     check_count(algorithm, schedule, &stored, &levels)?;
     let mut planner = Planner {
         algorithm,
+        names,
         schedule,
         stored,
         levels,
@@ -75,12 +77,13 @@ fn check_fused(schedule: &Schedule) -> Result<(), Refusal> {
 /// Returns the grid functions that the schedule stores, each with the origin of its ghost cells.
 fn stored_functions(
     algorithm: &Algorithm,
+    names: &BTreeMap<&str, FnId>,
     schedule: &Schedule,
 ) -> Result<BTreeMap<FnId, Halo>, Refusal> {
     let of_accumulators = algorithm.made_of_accumulators();
     let mut stored = BTreeMap::new();
     for (name, placement) in &schedule.placements {
-        let Some(id) = algorithm.find(name) else {
+        let Some(id) = names.get(name.as_str()).copied() else {
             return Err(Refusal {
                 blame: Blame::Name(name.clone()),
                 message: format!(
@@ -169,6 +172,7 @@ const WHOLE_CELLS: u32 = 4;
 
 struct Planner<'a> {
     algorithm: &'a Algorithm,
+    names: BTreeMap<&'a str, FnId>,
     schedule: &'a Schedule,
     stored: BTreeMap<FnId, Halo>,
     levels: BTreeMap<FnId, usize>,
@@ -219,7 +223,7 @@ impl Planner<'_> {
         let updates = updates.filter(|(update, _)| stored.contains(update));
         let (updates, passes): (Vec<(StateId, FnId)>, Vec<usize>) = updates.unzip();
         let roots: Vec<FnId> = updates.iter().map(|(_, id)| *id).collect();
-        let used = self.used(&roots, &set);
+        let used = self.used(&roots);
         let kernels = self.schedule.kernels.len();
         let mut outputs: Vec<Vec<(String, FnId)>> = vec![Vec::new(); kernels];
         for id in &used {
@@ -277,17 +281,9 @@ impl Planner<'_> {
     }
 
     /// Returns the stored functions that these roots need, directly or through others.
-    fn used(&self, roots: &[FnId], set: &BTreeSet<FnId>) -> BTreeSet<FnId> {
-        let mut used: BTreeSet<FnId> = BTreeSet::new();
-        let mut open: Vec<FnId> = roots.to_vec();
-        while let Some(root) = open.pop() {
-            for id in needed(self.algorithm, &[root], set) {
-                if set.contains(&id) && used.insert(id) {
-                    open.push(id);
-                }
-            }
-        }
-        used
+    fn used(&self, roots: &[FnId]) -> BTreeSet<FnId> {
+        let is_needed = is_needed(self.algorithm, roots, &BTreeSet::new());
+        self.stored.keys().copied().filter(|id| is_needed[id.0 as usize]).collect()
     }
 
     fn output_name(&self, state: StateId) -> String {
@@ -360,7 +356,7 @@ impl Planner<'_> {
 
     /// Are the ghost cells of this grid function filled, neither computed nor given?
     fn is_filled(&self, name: &str) -> bool {
-        let Some(id) = self.algorithm.find(name) else {
+        let Some(&id) = self.names.get(name) else {
             return false;
         };
         !self.is_given(id) && self.stored.get(&id) != Some(&Halo::Recompute)
@@ -375,13 +371,11 @@ impl Planner<'_> {
         set: &BTreeSet<FnId>,
     ) -> Launch {
         let roots: Vec<FnId> = outputs.iter().map(|(_, id)| *id).collect();
-        let inside = needed(self.algorithm, &roots, set);
+        let inside = is_needed(self.algorithm, &roots, set);
         let placed = self.schedule.placements.iter().filter(|(name, placement)| {
-            let here = self.algorithm.find(name).is_some_and(|id| inside.contains(&id));
-            here && matches!(
-                placement,
-                Placement::Register | Placement::Carried(_) | Placement::Shared
-            )
+            let here = || self.names.get(name.as_str()).is_some_and(|id| inside[id.0 as usize]);
+            matches!(placement, Placement::Register | Placement::Carried(_) | Placement::Shared)
+                && here()
         });
         Launch {
             name: format!("{}_{}_{}", self.algorithm.name, substep + 1, kernel + 1),

@@ -13,10 +13,11 @@ pub fn kernel_count(algorithm: &Algorithm, schedule: &Schedule) -> usize {
 
 /// The stored functions that a schedule computes together, in order of execution.
 pub fn stored_together(algorithm: &Algorithm, schedule: &Schedule) -> Vec<Vec<FnId>> {
+    let names = algorithm.by_name();
     let placed = schedule.placements.keys();
     let stored = placed
         .filter(|name| schedule.stores(name))
-        .filter_map(|name| algorithm.find(name))
+        .filter_map(|name| names.get(name.as_str()).copied())
         .collect();
     let levels = levels(algorithm, &stored, &schedule.passes);
     let mut kernels = vec![Vec::new(); levels.values().max().map_or(0, |last| last + 1)];

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Blame, Refusal, Schedule};
-use crate::algorithm::footprint::needed;
+use crate::algorithm::footprint::{is_needed, needed};
 use crate::algorithm::{Algorithm, Def, FnId, Role, StateId};
 
 /// Checks that the passes of a schedule are of components of fields and stored functions, and that none
@@ -57,15 +57,14 @@ pub(crate) fn of_updates(
     if passes.is_empty() {
         return vec![0; updates.len()];
     }
-    let fields: Vec<(usize, BTreeSet<FnId>)> = updates
-        .iter()
-        .filter_map(|(state, id)| Some((own(*state)?, needed(algorithm, &[*id], &BTreeSet::new()))))
-        .collect();
+    let needed = |id: FnId| is_needed(algorithm, &[id], &BTreeSet::new());
+    let fields: Vec<(usize, Vec<bool>)> =
+        updates.iter().filter_map(|(state, id)| Some((own(*state)?, needed(*id)))).collect();
     let of = |(state, id): &(StateId, FnId)| {
         own(*state).unwrap_or_else(|| {
             let old = reading(algorithm, *state);
-            let with = |(_, needed): &&(usize, BTreeSet<FnId>)| {
-                needed.contains(id) || old.is_some_and(|old| needed.contains(&old))
+            let with = |(_, needed): &&(usize, Vec<bool>)| {
+                needed[id.0 as usize] || old.is_some_and(|old| needed[old.0 as usize])
             };
             fields.iter().find(with).map_or(0, |(pass, _)| *pass)
         })
