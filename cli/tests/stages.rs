@@ -15,7 +15,7 @@ const SYSTEMS: [(&str, &str, &str); 8] = [
     ("shallow_water", "1", "1"),
     ("elastic_wave --order 2", "0", "0"),
     ("gray_scott", "1", "1"),
-    ("layered_acoustics", "4", "3"),
+    ("layered_acoustics", "3", "3"),
 ];
 
 #[test]
