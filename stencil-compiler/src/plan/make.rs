@@ -7,7 +7,7 @@ use super::{Buffer, BufferRole, Launch, Plan, Region, Step, max3, reuse};
 use crate::algorithm::footprint::{bounds, is_needed};
 use crate::algorithm::{Algorithm, Def, FnId, NEW, Role, StateId, Substep};
 use crate::schedule::{
-    Blame, Halo, Placement, Refusal, Schedule, kernel_count, levels, passes, strategies,
+    Blame, Halo, Placement, Refusal, Schedule, kernels_of, levels, passes, strategies,
 };
 
 /// Plans one time step, or as many as the schedule fuses, of a patch that covers the wrapped axes from end to end,
@@ -123,7 +123,7 @@ fn check_count(
     stored: &BTreeMap<FnId, Halo>,
     levels: &BTreeMap<FnId, usize>,
 ) -> Result<(), Refusal> {
-    let most = kernel_count(algorithm, schedule);
+    let most = kernels_of(levels, schedule);
     let (kernels, passes) = (schedule.kernels.len(), schedule.more_passes() + 1);
     let stages = most - passes;
     let refused = |message: String| Err(Refusal { blame: Blame::Count(most), message });
@@ -242,7 +242,7 @@ impl Planner<'_> {
         let extends = self.extends(&outputs, &reads);
         // Fields have no new values in ghost cells.
         if let Some(wide) = (first..kernels).find(|kernel| extends[*kernel] != [0; 3]) {
-            let most = kernel_count(self.algorithm, self.schedule);
+            let most = kernels_of(&self.levels, self.schedule);
             return Err(Refusal {
                 blame: Blame::Count(most),
                 message: format!(

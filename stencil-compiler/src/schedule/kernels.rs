@@ -11,6 +11,11 @@ pub fn kernel_count(algorithm: &Algorithm, schedule: &Schedule) -> usize {
     stored_together(algorithm, schedule).len() + 1 + schedule.more_passes()
 }
 
+/// The same, if the kernels of its stored functions are known.
+pub(crate) fn kernels_of(levels: &BTreeMap<FnId, usize>, schedule: &Schedule) -> usize {
+    levels.values().max().map_or(0, |last| last + 1) + 1 + schedule.more_passes()
+}
+
 /// The stored functions that a schedule computes together, in order of execution.
 pub fn stored_together(algorithm: &Algorithm, schedule: &Schedule) -> Vec<Vec<FnId>> {
     let names = algorithm.by_name();

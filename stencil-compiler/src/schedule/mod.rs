@@ -17,8 +17,8 @@ mod retired;
 pub mod strategies;
 pub mod text;
 
-pub(crate) use kernels::levels;
 pub use kernels::{kernel_count, stored_together};
+pub(crate) use kernels::{kernels_of, levels};
 pub use layout::Layout;
 pub use refusal::{Blame, Refusal};
 use strategies::march::BARRIER;

@@ -2,6 +2,8 @@
 //! or those of a narrow cut; on a march, sums that read other planes are carried.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::panic::resume_unwind;
+use std::thread::{self, ScopedJoinHandle};
 
 use super::cuts::cuts;
 use super::factors::factors;
@@ -141,13 +143,22 @@ pub fn one_by_one(algorithm: &Algorithm, on: impl Into<On>) -> Schedule {
 fn one_by_one_of(case: &Case<'_>) -> Schedule {
     let stored = stored(case.algorithm, Halo::Exchange);
     let all = stored.len();
-    let usual = storing(case, stored);
     let narrow = WORDS.map(|word| narrow(case.algorithm, word)).into_iter();
     let narrow = narrow.filter(|few| !few.is_empty() && 2 * few.len() <= all);
-    let others: Vec<Schedule> = narrow.map(|few| storing(case, few)).collect();
-    if others.is_empty() {
-        return usual;
+    let narrow: Vec<_> = narrow.collect();
+    if narrow.is_empty() {
+        return storing(case, stored);
     }
+    // Each takes seconds for the largest problems.
+    let (usual, others) = thread::scope(|scope| {
+        let others = narrow.into_iter().map(|few| scope.spawn(|| storing(case, few)));
+        let others: Vec<_> = others.collect();
+        let usual = storing(case, stored);
+        let done = |other: ScopedJoinHandle<'_, Schedule>| {
+            other.join().unwrap_or_else(|panic| resume_unwind(panic))
+        };
+        (usual, others.into_iter().map(done).collect::<Vec<_>>())
+    });
     let faster = case.fastest([usual.clone()].into_iter().chain(others));
     faster.unwrap_or(usual)
 }
