@@ -6,11 +6,20 @@ use std::time::Duration;
 
 use super::Simulation;
 use crate::backend::cuda::{Cache, Card};
-use crate::pick;
+use crate::pick::{self, Slot};
 use crate::{Builder, Error, Number, Schedule, SystemDef};
 
 /// The time of steps after which a search begins: a shorter run would not gain by it.
 const DELAY: Duration = Duration::from_millis(200);
+
+/// The time of steps by a pick after which it is compared with the steps before.
+const TRIAL: Duration = Duration::from_millis(500);
+
+/// The least time of steps that are compared.
+const LEAST: Duration = Duration::from_millis(100);
+
+/// The ratio of times of a step from which on a run goes back: clocks sink while a card works.
+const SLOWER: f64 = 1.1;
 
 /// The use that a run on a card makes of the performance model, if it was given no schedule. Results do not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,9 +68,31 @@ pub(crate) struct Wanted<T> {
 pub(crate) enum Picking<T> {
     /// No search has begun; one may after this time of steps.
     Open(Duration, Box<Wanted<T>>),
-    /// A thread searches.
-    Begun(Arc<OnceLock<Found>>),
+    /// A thread searches, since this moment.
+    Begun(Arc<OnceLock<Found>>, Moment, Slot),
+    /// The run has changed to the pick, which stands its trial.
+    Tried(Box<Trial>),
     Over(Picked),
+}
+
+/// A moment of a run: the time of its steps, and their number.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Moment {
+    time: Duration,
+    steps: u64,
+}
+
+/// The trial of a pick.
+#[derive(Debug)]
+pub(crate) struct Trial {
+    /// The schedule before.
+    old: Schedule,
+    /// Seconds of a step by it.
+    seconds: f64,
+    since: Moment,
+    /// The time that it takes.
+    long: Duration,
+    slot: Slot,
 }
 
 impl<T> Picking<T> {
@@ -91,48 +122,91 @@ impl<T: Number> Simulation<T> {
     pub fn picked(&self) -> Picked {
         match &self.picking {
             Picking::Over(picked) => picked.clone(),
-            Picking::Open(..) | Picking::Begun(_) => Picked::NotYet,
+            Picking::Tried(trial) => Picked::Since(trial.since.steps),
+            Picking::Open(..) | Picking::Begun(..) => Picked::NotYet,
         }
     }
 
-    /// Begins a search for a pick, or goes on by the pick if it is there. A pick that fails changes nothing.
+    /// Begins a search for a pick, goes on by the pick if it is there, or goes back if it turns out to be slower. A pick
+    /// that fails changes nothing.
     ///
     /// # Errors
     /// If a step that a card has begun before turns out to have failed.
     pub(super) fn use_pick(&mut self) -> Result<(), Error> {
-        let found = match &self.picking {
-            Picking::Over(_) => return Ok(()),
-            Picking::Open(until, _) if self.timings.steps < *until => return Ok(()),
-            Picking::Open(..) => {
-                self.begin_pick();
-                return Ok(());
-            }
-            Picking::Begun(found) => match found.get() {
-                Some(found) => found.clone(),
-                None => return Ok(()),
-            },
+        let time = self.timings.steps;
+        let is_due = match &self.picking {
+            Picking::Over(_) => false,
+            Picking::Open(until, _) => time >= *until,
+            Picking::Begun(found, ..) => found.get().is_some(),
+            Picking::Tried(trial) => time >= trial.since.time + trial.long,
         };
+        if !is_due {
+            return Ok(());
+        }
         self.settle()?;
-        let used = found.and_then(|schedule| {
-            let changed = self.go_on_by(&schedule);
-            changed.map_err(|error| pick::reason(&error))
-        });
-        self.picking = Picking::Over(match used {
-            Ok(()) => Picked::Since(self.steps),
-            Err(reason) => Picked::Failed(reason),
-        });
+        let now = Moment { time: self.timings.steps, steps: self.steps };
+        let state = mem::replace(&mut self.picking, Picking::Over(Picked::Unwanted));
+        self.picking = match state {
+            Picking::Open(_, wanted) => {
+                let slot = Slot::of(&wanted);
+                match pick::begin(wanted) {
+                    Ok(found) => Picking::Begun(found, now, slot),
+                    // Another run searches: this one asks again later.
+                    Err(wanted) => Picking::Open(now.time + DELAY, wanted),
+                }
+            }
+            Picking::Begun(found, since, slot) => {
+                let found = found.get().cloned();
+                let found = found.unwrap_or_else(|| Err("it was lost".to_string()));
+                match found {
+                    Ok(schedule) => self.try_pick(&schedule, now.seconds_since(since), slot),
+                    Err(reason) => Picking::Over(Picked::Failed(reason)),
+                }
+            }
+            Picking::Tried(trial) => self.judge(&trial, now),
+            Picking::Over(picked) => Picking::Over(picked),
+        };
         Ok(())
     }
 
-    fn begin_pick(&mut self) {
-        let open = mem::replace(&mut self.picking, Picking::Over(Picked::Unwanted));
-        if let Picking::Open(_, wanted) = open {
-            self.picking = match pick::begin(wanted) {
-                Ok(found) => Picking::Begun(found),
-                // Another run searches: this one asks again later.
-                Err(wanted) => Picking::Open(self.timings.steps + DELAY, wanted),
-            };
+    /// Goes on by a pick, and lets it stand its trial if the seconds of a step before are known.
+    fn try_pick(&mut self, schedule: &Schedule, before: Option<f64>, slot: Slot) -> Picking<T> {
+        let old = self.schedule().clone();
+        if let Err(error) = self.go_on_by(schedule) {
+            return Picking::failed(&error);
         }
+        let since = Moment { time: self.timings.steps, steps: self.steps };
+        match before {
+            Some(seconds) => {
+                Picking::Tried(Box::new(Trial { old, seconds, since, long: TRIAL, slot }))
+            }
+            None => Picking::Over(Picked::Since(self.steps)),
+        }
+    }
+
+    /// Ends the trial of a pick: goes back, and keeps the old schedule in its place for later runs, if it is slower.
+    fn judge(&mut self, trial: &Trial, now: Moment) -> Picking<T> {
+        let seconds = now.seconds_since(trial.since);
+        if seconds.is_none_or(|seconds| seconds <= SLOWER * trial.seconds) {
+            return Picking::Over(Picked::Since(trial.since.steps));
+        }
+        match self.go_on_by(&trial.old) {
+            Ok(()) => {
+                trial.slot.keep(&trial.old);
+                Picking::Over(Picked::Failed("the one that was found is slower".to_string()))
+            }
+            // The pick goes on.
+            Err(_) => Picking::Over(Picked::Since(trial.since.steps)),
+        }
+    }
+}
+
+impl Moment {
+    /// Returns the seconds of a step since an earlier moment, if these were enough to tell.
+    fn seconds_since(self, earlier: Moment) -> Option<f64> {
+        let time = self.time.saturating_sub(earlier.time);
+        let steps = self.steps.saturating_sub(earlier.steps);
+        (time >= LEAST && steps > 0).then(|| time.as_secs_f64() / steps as f64)
     }
 }
 
@@ -157,7 +231,7 @@ mod tests {
     fn after(found: Found) -> Simulation<f64> {
         let mut simulation = run();
         let cell = Arc::new(OnceLock::new());
-        simulation.picking = Picking::Begun(cell.clone());
+        simulation.picking = Picking::Begun(cell.clone(), Moment::default(), Slot::default());
         let progress = |step, _| {
             if step == 2 {
                 cell.set(found.clone()).unwrap();
@@ -171,7 +245,11 @@ mod tests {
     fn a_schedule_of_the_user_stands_against_a_pick() {
         let mut simulation = run();
         let (own, picked) = (parse("schedule kernel direct"), parse("schedule kernel march"));
-        simulation.picking = Picking::Begun(Arc::new(OnceLock::from(Ok(picked.unwrap()))));
+        simulation.picking = Picking::Begun(
+            Arc::new(OnceLock::from(Ok(picked.unwrap()))),
+            Moment::default(),
+            Slot::default(),
+        );
         simulation.reschedule(own.as_ref().unwrap()).unwrap();
         simulation.run(3, |_, _| ()).unwrap();
         assert_eq!((simulation.picked(), simulation.schedule()), (Picked::Unwanted, &own.unwrap()));
@@ -197,6 +275,39 @@ mod tests {
             assert!(matches!(failed.picked(), Picked::Failed(reason) if reason.contains(why)));
             assert_eq!(failed.schedule(), unpicked.schedule());
             assert!(failed.bits().unwrap() == bits);
+        }
+    }
+
+    #[test]
+    fn a_run_goes_back_from_a_pick_that_is_slower() {
+        let mut unpicked = run();
+        let old = unpicked.schedule().clone();
+        unpicked.run(5, |_, _| ()).unwrap();
+        for (before, is_kept) in [(0.0, false), (f64::INFINITY, true)] {
+            let mut simulation = run();
+            let other = parse("schedule kernel direct").unwrap();
+            simulation.reschedule(&other).unwrap();
+            simulation.run(1, |_, _| ()).unwrap();
+            // As if that step had taken so long.
+            simulation.timings.steps = LEAST;
+            let trial = Trial {
+                old: old.clone(),
+                seconds: before,
+                since: Moment::default(),
+                long: LEAST,
+                slot: Slot::default(),
+            };
+            simulation.picking = Picking::Tried(Box::new(trial));
+            simulation.run(4, |_, _| ()).unwrap();
+            let picked = simulation.picked();
+            match is_kept {
+                true => assert_eq!((picked, simulation.schedule()), (Picked::Since(0), &other)),
+                false => {
+                    assert!(matches!(picked, Picked::Failed(why) if why.contains("slower")));
+                    assert_eq!(simulation.schedule(), &old);
+                }
+            }
+            assert!(simulation.bits().unwrap() == unpicked.bits().unwrap());
         }
     }
 }

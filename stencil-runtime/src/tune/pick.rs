@@ -71,11 +71,28 @@ pub(crate) fn find<T: Number>(wanted: &Wanted<T>) -> Result<Schedule, Error> {
 
 /// Keeps the pick of a run for later ones.
 pub(crate) fn keep<T: Number>(wanted: &Wanted<T>, schedule: &Schedule) {
-    let key = key(wanted, &rates(wanted));
-    let plan = Plan { key, chosen: None, rate: 0.0, schedule: schedule.clone() };
-    if let Some(cache) = &wanted.cache {
-        // A cache that cannot be written costs time, no more.
-        let _ = add(cache, plan);
+    Slot::of(wanted).keep(schedule);
+}
+
+/// The place of the pick of a run in a cache; none without a cache.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Slot(Option<(Cache, Key)>);
+
+impl Slot {
+    /// Returns the place of a run's pick.
+    pub(crate) fn of<T: Number>(wanted: &Wanted<T>) -> Self {
+        let key = || key(wanted, &rates(wanted));
+        Slot(wanted.cache.clone().map(|cache| (cache, key())))
+    }
+
+    /// Keeps a schedule there.
+    pub(crate) fn keep(&self, schedule: &Schedule) {
+        if let Some((cache, key)) = &self.0 {
+            let schedule = schedule.clone();
+            let plan = Plan { key: key.clone(), chosen: None, rate: 0.0, schedule };
+            // A cache that cannot be written costs time, no more.
+            let _ = add(cache, plan);
+        }
     }
 }
 
