@@ -218,6 +218,11 @@ fn run_as<T: Number>(
     out: &mut dyn Write,
 ) -> Result<(), Ended> {
     let timed = match args.tune {
+        Some(_) if matches!(args.backend, Backend::Cpu | Backend::Rows) => {
+            let message = "error: `--tune` times schedules on a card, and this run is on the processor\n  \
+                 help: add --backend cuda, or leave --tune out";
+            return Err(Failure::new(message).into());
+        }
         Some(seconds) => timed::schedule::<T>(problem, seconds, |text| say(args, out, text))?,
         None => None,
     };

@@ -73,6 +73,16 @@ fn bytes(path: &Path) -> Vec<u8> {
 }
 
 #[test]
+fn schedules_are_timed_for_runs_on_a_card_alone() {
+    let here = folder("timed");
+    for backend in ["", "--backend cpu", "--backend rows"] {
+        let words = format!("run drift.toml --tune 5 {backend}");
+        let printed = common::refused(&words, &here, 2);
+        assert_has(&printed, &["error: `--tune` times", "help: add --backend cuda"]);
+    }
+}
+
+#[test]
 fn a_run_leaves_what_its_file_asks_for() {
     let here = folder("files");
     let printed = good("run drift.toml", &here);

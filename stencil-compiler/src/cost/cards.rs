@@ -14,6 +14,20 @@ const FILL: f64 = 8e-6;
 /// the way to memory slows down, too, which is in these numbers.
 const OF_H200: Power = Power { most: 1.0, spare: 0.25, memory: 0.46, arithmetic: 0.2 };
 
+/// The rates of an H200; those of an H100 differ in memory alone.
+const OF_HOPPER: Rates = Rates {
+    copy_bytes: 4.16e12,
+    clock: 1.98e9,
+    lanes: 128.0,
+    double: 2.0,
+    words: 32.0,
+    launch: LAUNCH,
+    fill: FILL,
+    power: OF_H200,
+    multiprocessor: Multiprocessor::NEWEST,
+    card: Card { units: 132, cache: 33_000_000, sector: 32 },
+};
+
 /// A card with a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Model {
@@ -28,39 +42,8 @@ pub struct Model {
 /// All models, the newest first.
 pub const MODELS: &[Model] = &[
     // The copies of the first two are measured; those of the others are 80 to 85 % of the data sheets' values.
-    Model {
-        name: "H200",
-        capability: (9, 0),
-        rates: Rates {
-            copy_bytes: 4.16e12,
-            clock: 1.98e9,
-            lanes: 128.0,
-            double: 2.0,
-            words: 32.0,
-            launch: LAUNCH,
-            fill: FILL,
-            power: OF_H200,
-            multiprocessor: Multiprocessor::NEWEST,
-            card: Card { units: 132, cache: 33_000_000, sector: 32 },
-        },
-    },
-    // As an H200, but for its memory.
-    Model {
-        name: "H100",
-        capability: (9, 0),
-        rates: Rates {
-            copy_bytes: 2.97e12,
-            clock: 1.98e9,
-            lanes: 128.0,
-            double: 2.0,
-            words: 32.0,
-            launch: LAUNCH,
-            fill: FILL,
-            power: OF_H200,
-            multiprocessor: Multiprocessor::NEWEST,
-            card: Card { units: 132, cache: 33_000_000, sector: 32 },
-        },
-    },
+    Model { name: "H200", capability: (9, 0), rates: OF_HOPPER },
+    Model { name: "H100", capability: (9, 0), rates: Rates { copy_bytes: 2.97e12, ..OF_HOPPER } },
     Model {
         name: "A100",
         capability: (8, 0),

@@ -234,20 +234,25 @@ impl<T: Number> Render for Summary<'_, T> {
             let last = self.last.get(name).copied().unwrap_or(f64::NAN);
             summary = summary.row(name, observed(*first, last));
         }
-        summary = summary.section("Files");
-        let (frames, others): (Vec<_>, Vec<_>) = self.files.iter().partition(|path| is_frame(path));
-        for file in others {
-            summary = summary.text(file.display());
-        }
-        if let [first, .., last] = frames[..] {
-            let (first, last) = (first.display(), last.file_name().unwrap_or_default());
-            let last = last.to_string_lossy();
-            summary = summary.text(format_args!("{first} .. {last} ({})", frames.len()));
-        } else if let [only] = frames[..] {
-            summary = summary.text(only.display());
-        }
-        format!("{summary}\n\n{}", self.next())
+        format!("{}\n\n{}", with_files(summary, self.files), self.next())
     }
+}
+
+/// Adds the files that a run has written, with its frames in one line.
+fn with_files(mut summary: report::Summary, files: &[PathBuf]) -> report::Summary {
+    summary = summary.section("Files");
+    let (frames, others): (Vec<_>, Vec<_>) = files.iter().partition(|path| is_frame(path));
+    for file in others {
+        summary = summary.text(file.display());
+    }
+    if let [first, .., last] = frames[..] {
+        let (first, last) = (first.display(), last.file_name().unwrap_or_default());
+        let last = last.to_string_lossy();
+        summary = summary.text(format_args!("{first} .. {last} ({})", frames.len()));
+    } else if let [only] = frames[..] {
+        summary = summary.text(only.display());
+    }
+    summary
 }
 
 /// An observable at the begin and at the end of a run, and by how much it changed: that is told to the last bit, where the

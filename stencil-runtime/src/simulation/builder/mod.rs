@@ -441,7 +441,8 @@ impl<T: Number> Builder<T> {
     }
 
     /// Sets a schedule that was timed on a card for this run. It stands in place of the model's pick, and later runs of the
-    /// same problem on the same mesh begin by it. [`schedule`](Self::schedule) stands against it.
+    /// same problem on the same mesh begin by it. [`schedule`](Self::schedule) and [`Pick::Off`] stand against it, and the
+    /// processor has no use for it.
     pub fn timed(mut self, schedule: Schedule) -> Self {
         self.timed = Some(schedule);
         self
