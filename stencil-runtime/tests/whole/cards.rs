@@ -116,7 +116,7 @@ fn large_arrays_lie_in_the_memories_of_their_cards() {
     check("large", make, 40, &[[1, 1, 3], [2, 2, 2]]);
 }
 
-/// A value that is no number is found in the mesh, in the step that made it, and steps that are too long are done again.
+/// A value that is not finite is found in the mesh, in the step that made it, and steps that are too long are done again.
 #[test]
 fn failures_are_those_of_one_card() {
     let roots = text(
