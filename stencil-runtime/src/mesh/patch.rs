@@ -1,6 +1,7 @@
 //! A mesh as a list of patches.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::{Axis, Mesh, Side};
 use crate::Error;
@@ -83,6 +84,17 @@ impl Patches {
         (0..self.count()).map(patch).collect()
     }
 
+    /// Returns the patches of one of the devices.
+    pub(crate) fn owned(&self, device: usize) -> Range<usize> {
+        let first = |device: usize| (device * self.count()).div_ceil(self.devices);
+        first(device)..first(device + 1)
+    }
+
+    /// Returns the most patches that a device has.
+    pub(crate) fn of_a_device(&self) -> usize {
+        self.count().div_ceil(self.devices)
+    }
+
     /// Returns one patch with all cells.
     pub(crate) fn one(cells: [usize; 3]) -> Self {
         Patches { counts: [1; 3], cells, devices: 1 }
@@ -129,6 +141,8 @@ mod tests {
         let patches = Patches { devices: 4, ..cut([8, 3, 9], [2, 1, 3]).unwrap() };
         let owners: Vec<usize> = patches.list().iter().map(|patch| patch.owner).collect();
         assert_eq!(owners, [0, 0, 1, 2, 2, 3]);
+        assert_eq!([0, 1, 2, 3].map(|device| patches.owned(device)), [0..2, 2..3, 3..5, 5..6]);
+        assert_eq!(patches.of_a_device(), 2);
     }
 
     #[test]

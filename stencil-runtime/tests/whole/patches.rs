@@ -27,7 +27,7 @@ const WATER: &str = "pub system Water in 2d {
 scheme s for Water { reconstruct: plm; riemann: hll; time: ssprk2; }";
 
 /// Stored functions of two kinds, at high order.
-const FLOW: &str = "pub system Flow in DIMd {
+pub(crate) const FLOW: &str = "pub system Flow in DIMd {
     field q: scalar; field u: vector;
     ddt(q) = -dot(u, grad(q)) - div(u);
     ddt(u) = lap(u)/9 + grad(div(u))/5 - dot(u, grad(u)) - q*grad(q);
@@ -35,7 +35,7 @@ const FLOW: &str = "pub system Flow in DIMd {
 }
 scheme s for Flow { space: central<order = 4>; mixed: composed; time: rk3_williamson; }";
 
-fn text(source: &str) -> SystemDef {
+pub(crate) fn text(source: &str) -> SystemDef {
     SystemDef::from_text("test.pde", source).unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -53,7 +53,7 @@ fn set_all<T: Number>(simulation: &mut Simulation<T>) -> Result<(), Error> {
 }
 
 /// Returns all results of a run after some steps.
-fn shown<T: Number>(builder: Builder<T>, steps: u64) -> Result<Vec<u64>, Error> {
+pub(crate) fn shown<T: Number>(builder: Builder<T>, steps: u64) -> Result<Vec<u64>, Error> {
     let mut simulation = builder.build()?;
     set_all(&mut simulation)?;
     simulation.run(steps, |_, _| ())?;
@@ -85,15 +85,15 @@ fn check<T: Number>(about: &str, make: impl Fn() -> Builder<T>, steps: u64, cuts
     }
 }
 
-fn water<T: Number>(boundary: &dyn Fn(Builder<T>) -> Builder<T>) -> Builder<T> {
+pub(crate) fn water<T: Number>(boundary: &dyn Fn(Builder<T>) -> Builder<T>) -> Builder<T> {
     let run = Simulation::<T>::builder(&text(WATER)).cells([24, 18, 1]);
     let run = run.source("push_x", Source::unsteady(|x, y, _, t| x - y * t));
     boundary(run.cfl(0.4).cfl_limit(0.9))
 }
 
-type Faces<T> = (&'static str, fn(Builder<T>) -> Builder<T>);
+pub(crate) type Faces<T> = (&'static str, fn(Builder<T>) -> Builder<T>);
 
-fn faces<T: Number>() -> [Faces<T>; 6] {
+pub(crate) fn faces<T: Number>() -> [Faces<T>; 6] {
     [
         ("periodic", |run| run),
         ("walls and open ends", |run| {

@@ -23,6 +23,9 @@ pub(crate) use engine::{Chosen, choose};
 pub(crate) use predict::Predictor;
 pub(crate) use scheduled::Scheduled;
 
+/// More cards than any machine has.
+const MOST_CARDS: usize = 1024;
+
 /// The engine of the steps. Results do not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
@@ -75,7 +78,8 @@ pub struct Builder<T> {
     look_every: Option<usize>,
     threads: Option<usize>,
     engine: Engine,
-    card: usize,
+    /// The numbers of the cards; those behind the last one are counted from it.
+    cards: Vec<usize>,
     cache: Option<Cache>,
     schedule: Option<Schedule>,
     pick: Pick,
@@ -107,7 +111,7 @@ impl<T: Number> Builder<T> {
             look_every: None,
             threads: None,
             engine: Engine::Cpu,
-            card: 0,
+            cards: vec![0],
             cache: None,
             schedule: None,
             pick: Pick::default(),
@@ -178,9 +182,10 @@ impl<T: Number> Builder<T> {
         self
     }
 
-    /// Sets the number of devices that share the patches; one if not set. On the processor they are simulated: the ghost
-    /// cells of a patch get values of another device's patch from messages alone, while other launches run. No bit of the
-    /// results depends on the devices. A card shares with no other one yet.
+    /// Sets the number of devices that share the patches; one if not set. No bit of the results depends on it. Cards are
+    /// those that follow the first one, unless [all are named](Self::cards); each keeps its own patches in its memory. On
+    /// the processor devices are simulated: the ghost cells of a patch get values of another device's patch from messages
+    /// alone.
     ///
     /// ```
     /// # use stencil_runtime::{Error, Simulation, SystemDef};
@@ -415,10 +420,27 @@ impl<T: Number> Builder<T> {
         self
     }
 
-    /// Sets the card to use, counted from 0 as its driver does; 0 if not set.
+    /// Sets the card to use, counted from 0 as its driver does; 0 if not set. Of several
+    /// [devices](Self::devices) it is the first.
     pub fn card(mut self, ordinal: usize) -> Self {
-        self.card = ordinal;
+        self.cards = vec![ordinal];
         self
+    }
+
+    /// Sets the cards that share the patches, as many as there are [devices](Self::devices) then. The first one also does
+    /// all work beside the steps. A card that is named several times takes several shares.
+    pub fn cards(mut self, ordinals: impl Into<Vec<usize>>) -> Self {
+        self.cards = ordinals.into();
+        self.devices = self.cards.len();
+        self
+    }
+
+    /// Returns the numbers of the cards, as many as there are devices.
+    fn ordinals(&self) -> Vec<usize> {
+        let last = self.cards.last().copied().unwrap_or_default();
+        let next = (1..).map(|behind: usize| last.saturating_add(behind));
+        let all = self.cards.iter().copied().chain(next);
+        all.take(self.devices.min(MOST_CARDS)).collect()
     }
 
     /// Sets the cache of compiled kernels of a card; a folder of this user if not set.

@@ -29,7 +29,10 @@ impl<T: Number> Builder<T> {
         let wanted = Wanted {
             system: system.clone(),
             cells: usual.mesh.cells,
-            on: format!("{periodic:?} {:?} {alike}", self.patches),
+            on: match self.devices {
+                1 => format!("{periodic:?} {:?} {alike}", self.patches),
+                several => format!("{periodic:?} {:?} {several} {alike}", self.patches),
+            },
             run: self.again(system),
             card,
             cache: cache.cloned(),
@@ -46,7 +49,7 @@ impl<T: Number> Builder<T> {
             },
         };
         let planned = found.and_then(|schedule| {
-            self.planned(system, (Engine::Cuda, &mut Opening::new(self.card)), Some(schedule))
+            self.planned(system, (Engine::Cuda, &mut Opening::new(self.ordinals())), Some(schedule))
         });
         match planned {
             Ok(planned) => (Some(planned.scheduled), Picking::Over(Picked::Since(0))),
