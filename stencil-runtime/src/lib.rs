@@ -73,7 +73,7 @@ pub use field::{MemoryUse, Shortage};
 pub use mesh::{Axis, Boundary, BoundaryPoint, Face, Faces, Mesh, Side, Source};
 pub use number::Number;
 pub use simulation::{
-    Builder, Engine, Flow, Outcome, Pick, Picked, Quantity, RejectedStep, Restored, Simulation,
+    Builder, Devices, Engine, Flow, Outcome, Pick, Picked, Quantity, RejectedStep, Restored, Simulation,
     Timings,
 };
 pub use stencil_compiler as compiler;

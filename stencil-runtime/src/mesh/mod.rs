@@ -1,5 +1,6 @@
 //! The mesh: the places of its cells, and the conditions beyond its faces.
 
+pub(crate) mod assign;
 mod axis;
 mod boundary;
 mod copies;

@@ -29,7 +29,7 @@ impl<T: Number> Builder<T> {
         let wanted = Wanted {
             system: system.clone(),
             cells: usual.mesh.cells,
-            on: format!("{periodic:?} {:?} {alike}", self.patches),
+            on: format!("{periodic:?} {:?} {alike}", usual.patches.counts),
             run: self.again(system),
             card,
             cache: cache.cloned(),
@@ -62,7 +62,7 @@ impl<T: Number> Builder<T> {
             origin: self.origin,
             centered: self.centered,
             patches: self.patches,
-            devices: self.devices,
+            devices: self.devices.clone(),
             boundaries: self.boundaries.clone(),
             sources: self.sources.clone(),
             params: self.params.clone(),
