@@ -73,8 +73,8 @@ pub use field::{MemoryUse, Shortage};
 pub use mesh::{Axis, Boundary, BoundaryPoint, Face, Faces, Mesh, Side, Source};
 pub use number::Number;
 pub use simulation::{
-    Builder, Devices, Engine, Flow, Outcome, Pick, Picked, Quantity, RejectedStep, Restored, Simulation,
-    Timings,
+    Builder, Devices, Engine, Flow, Outcome, Pick, Picked, Quantity, RejectedStep, Restored,
+    Simulation, Timings,
 };
 pub use stencil_compiler as compiler;
 pub use stencil_compiler::emit::RowInput;

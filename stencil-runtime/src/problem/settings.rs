@@ -12,9 +12,9 @@ use super::document::{Data, Item, Table};
 use super::mistakes::At;
 use super::reader::{Name, Reader};
 use super::system::Resolved;
-use crate::{Devices, Mesh};
 use crate::mesh::Patches;
 use crate::simulation::builder::MOST_CELLS;
+use crate::{Devices, Mesh};
 
 /// The time step of a problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
