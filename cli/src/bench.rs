@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use stencil_report::Failure;
 use stencil_report::bench::{self, Measured, Results, Scaling, Setup, Timings};
 use stencil_runtime::report::{clear_note, note};
-use stencil_runtime::{Devices, Engine, Number, SystemDef};
+use stencil_runtime::{Engine, Number, SystemDef};
 
 use crate::source::{self, Backend, MixedChoice, Precision};
 use crate::systems::{of_orders, systems};
@@ -29,7 +29,7 @@ pub(crate) struct BenchArgs {
     #[arg(long, value_name = "P,Q,R", value_delimiter = ',', num_args = 1)]
     patches: Vec<usize>,
     /// Numbers of devices that share the patches, by default a box of the mesh each; on the processor they are simulated
-    #[arg(long, value_name = "N,..", value_parser = devices, value_delimiter = ',')]
+    #[arg(long, value_name = "N,..", value_parser = source::devices, value_delimiter = ',')]
     devices: Vec<usize>,
     /// The mesh of several devices: that of one in strong scaling, and in weak scaling one that grows with them along its
     /// last axis, which is cut; strong if not given. Efficiencies are shown, and with --pictures they and the rates are drawn against the devices
@@ -155,14 +155,6 @@ fn counts(text: &str) -> Result<Cells, String> {
     match counts.len() {
         1..=3 => Ok(Cells(counts)),
         n => Err(format!("{n} axes; there are three at most")),
-    }
-}
-
-/// Reads a number of devices.
-fn devices(text: &str) -> Result<usize, String> {
-    match text.parse()? {
-        Devices::Count(count) => Ok(count),
-        Devices::All | Devices::Cards(_) => Err("write numbers of devices such as 1,2,4".into()),
     }
 }
 

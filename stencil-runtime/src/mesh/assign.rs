@@ -8,14 +8,22 @@ const DEPTH: u128 = 3;
 /// Counts below the wanted one that are tried for a suggestion.
 const TRIED: usize = 1000;
 
-/// Returns the patches along x, y, z that a mesh is cut into for so many devices, a box for each.
+/// Returns the patches along x, y, z that a mesh is cut into for so many devices, a box for each; ends of `periodic` axes are
+/// joined.
 ///
 /// The largest box has the fewest cells, those that its device receives included. Among equal cuts it is the one with the
 /// fewest boxes along x, then along y: rows stay long, and the ghost cells of a cut along z follow each other in memory.
 ///
+/// ```
+/// use stencil_runtime::device_boxes;
+/// assert_eq!(device_boxes([256; 3], 2, [true; 3])?, [1, 1, 2]);
+/// assert_eq!(device_boxes([4096, 4096, 1], 8, [true, true, false])?, [2, 4, 1]);
+/// # Ok::<(), stencil_runtime::Error>(())
+/// ```
+///
 /// # Errors
 /// If no cut makes as many boxes, each with a cell at least.
-pub(crate) fn boxes(
+pub fn device_boxes(
     cells: [usize; 3],
     devices: usize,
     periodic: [bool; 3],
@@ -64,7 +72,7 @@ mod tests {
     use super::*;
 
     fn cut(cells: [usize; 3], devices: usize) -> [usize; 3] {
-        boxes(cells, devices, [true; 3]).unwrap()
+        device_boxes(cells, devices, [true; 3]).unwrap()
     }
 
     #[test]
@@ -91,7 +99,7 @@ mod tests {
     /// A face of the mesh needs no values of another device.
     #[test]
     fn walls_make_other_cuts_cheaper() {
-        let walls = |devices| boxes([128; 3], devices, [false; 3]).unwrap();
+        let walls = |devices| device_boxes([128; 3], devices, [false; 3]).unwrap();
         assert_eq!((walls(2), walls(4), walls(8)), ([1, 1, 2], [1, 2, 2], [2, 2, 2]));
     }
 
@@ -113,7 +121,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_cut_is_told_what_can() {
-        let told = |cells, devices| boxes(cells, devices, [true; 3]).unwrap_err().to_string();
+        let told =
+            |cells, devices| device_boxes(cells, devices, [true; 3]).unwrap_err().to_string();
         assert_eq!(
             told([4, 4, 4], 7),
             "a mesh of 4 × 4 × 4 cells cannot be cut into 7 boxes, one for each device; give 6 devices, or more cells"

@@ -17,7 +17,7 @@ use super::{Builder, Engine};
 use crate::backend::cpu::{self, Checked};
 use crate::backend::{Device, cuda};
 use crate::field::Domain;
-use crate::mesh::{Axis, Boundaries, Mesh, Patches, Sampled, assign, formula};
+use crate::mesh::{Axis, Boundaries, Mesh, Patches, Sampled, device_boxes, formula};
 use crate::simulation::watch::Watch;
 use crate::simulation::{Pace, Parts, Picking, Setup, Timings, sampled};
 use crate::step::{Plans, Rules, halo_of, kind};
@@ -182,7 +182,7 @@ impl<T: Number> Builder<T> {
         let devices = self.devices.count(on_cards);
         let counts = match self.patches {
             Some(counts) => counts,
-            None => assign::boxes(mesh.cells, devices, periodic)?,
+            None => device_boxes(mesh.cells, devices, periodic)?,
         };
         Patches::new(mesh, counts, devices)
     }
