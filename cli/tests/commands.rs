@@ -87,7 +87,7 @@ fn a_closed_pipe_is_no_error() {
 fn what_is_there_for_cards_is_said_and_used() {
     let here = folder("cards");
     let found = good("doctor", &here);
-    assert_has(&found, &["processor ", "card", "NVRTC ", "cache "]);
+    assert_has(&found, &["processor ", "card", "NVRTC ", "cache ", "NCCL ", "MPI "]);
     let usable = found.contains("compute capability") && !found.contains("no usable NVRTC");
     let run = "run explosion --backend cuda --cells 16,16,16 --steps 2 --out here";
     let run = stencil(run, &here);
