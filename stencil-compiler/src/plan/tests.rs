@@ -278,7 +278,7 @@ fn a_check_finds_each_step_that_is_missing_or_in_the_wrong_place() {
     let early = messages(&|steps| steps.swap(4, 5));
     assert_eq!(early, "`q` is read by `Chain_1_1` while its ghost cells are on their way");
     let partial = messages(&|steps| drop(steps.remove(5)));
-    assert_eq!(partial, "`a` is filled before it is written");
+    assert_eq!(partial, "`a` is filled before `Chain_1_1` has computed its rim");
     let late = messages(&|steps| drop(steps.remove(0)));
     assert_eq!(late, "`Chain_1_1` runs before its uniforms are computed");
 }
