@@ -109,10 +109,10 @@ impl Shared {
             ["substep#", "depth#", "received#", "messages#", "hidden from#", "beside", "exchange"];
         let mut table = Table::new(2, &head);
         for wait in &self.exchanges {
-            let beside = wait.beside.as_ref().map(|beside| {
-                let share = 100.0 * beside.share;
-                format!("{share:.0} % of {}, {}", beside.kernel, time(beside.seconds))
-            });
+            let beside = wait
+                .beside
+                .as_ref()
+                .map(|beside| format!("{:.0} % of {}", 100.0 * beside.share, beside.kernel));
             let rate = wait.hidden_from().map(|rate| format!("{:.1} GB/s", rate / 1e9));
             table.row([
                 (wait.substep + 1).to_string(),

@@ -59,7 +59,7 @@ fn devices_arrive_and_are_written_where_there_are_many() {
     assert!(!flow(&[]).to_toml(None).contains("devices"));
     // A box for each.
     let mut simulation = run(&flow(&["mesh.devices=4", "time.dt=1e-3"]), 1);
-    assert_eq!((simulation.devices(), simulation.patches()), (4, [4, 1, 1]));
+    assert_eq!((simulation.devices(), simulation.patches()), (4, [2, 2, 1]));
     assert_eq!(simulation.bits().unwrap(), run(&flow(&["time.dt=1e-3"]), 1).bits().unwrap());
 
     for (given, message) in [
