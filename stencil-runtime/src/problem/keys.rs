@@ -82,7 +82,13 @@ pub const KEYS: &[Key] = &[
         "mesh",
         "patches",
         "patches = [2, 1]",
-        "patches of equal shape along each axis; they divide the cells, and change no bit; 1 if not given",
+        "patches of equal shape along each axis; they divide the cells, and change no bit; one for each device if not given",
+    ),
+    key(
+        "mesh",
+        "devices",
+        "devices = 2",
+        "devices that share the patches: a number, cards such as [0, 1], or \"all\" cards; without `patches` the mesh is cut into a box for each; they change no bit; 1 if not given",
     ),
     key(
         "boundary",

@@ -38,7 +38,7 @@ fn check<T: Number>(about: &str, make: impl Fn() -> Builder<T>, steps: u64, cuts
             if cards.len() > cut.iter().product() {
                 continue;
             }
-            let parts = shown(on_card().patches(*cut).cards(cards.clone()), steps);
+            let parts = shown(on_card().patches(*cut).devices(cards.clone()), steps);
             let parts = parts.unwrap_or_else(|e| panic!("{about}, {cut:?} on {cards:?}: {e}"));
             assert!(parts == whole, "{about}, {cut:?} on {cards:?}");
         }
@@ -132,7 +132,7 @@ fn failures_are_those_of_one_card() {
         (error.to_string(), simulation.field("q").unwrap().sum().to_bits())
     };
     for cards in shares().into_iter().filter(|cards| cards.len() <= 12) {
-        let parts = message(&|run| run.patches([4, 3, 1]).cards(cards.clone()));
+        let parts = message(&|run| run.patches([4, 3, 1]).devices(cards.clone()));
         assert_eq!(parts, message(&|run| run), "{cards:?}");
     }
     let burst = text(
@@ -160,7 +160,7 @@ fn a_run_goes_on_after_timings_and_by_another_schedule() {
         simulation.bits()
     };
     for cards in shares().into_iter().filter(|cards| cards.len() <= 4) {
-        let parts = run(&|run| run.patches([2, 2, 1]).cards(cards.clone()));
+        let parts = run(&|run| run.patches([2, 2, 1]).devices(cards.clone()));
         let whole: Result<Vec<u64>, Error> = run(&|run| run);
         assert!(parts.unwrap() == whole.unwrap(), "{cards:?}");
     }
@@ -176,14 +176,14 @@ fn cards_that_cannot_share_are_refused() {
     let heat = heat.unwrap();
     let run = || Simulation::<f32>::builder(&heat).cells([32, 8, 8]).dt(1e-4);
     let error = |run: Builder<f32>| run.engine(Engine::Cuda).build().unwrap_err().to_string();
-    let few = error(run().patches([2, 1, 1]).cards([0, 0, 0]));
+    let few = error(run().patches([2, 1, 1]).devices([0, 0, 0]));
     assert!(few.contains("3 devices cannot share 2 patches"), "{few}");
     if shares().is_empty() {
         return;
     }
-    let missing = error(run().patches([2, 1, 1]).cards([0, 1000]));
+    let missing = error(run().patches([2, 1, 1]).devices([0, 1000]));
     assert!(missing.contains("there is no card 1000"), "{missing}");
     let surface = schedules::parse("schedule layout surface kernel lexicographic").unwrap();
-    let refused = error(run().patches([2, 1, 1]).cards([0, 0]).schedule(surface));
+    let refused = error(run().patches([2, 1, 1]).devices([0, 0]).schedule(surface));
     assert!(refused.contains("use `layout soa` on several cards"), "{refused}");
 }

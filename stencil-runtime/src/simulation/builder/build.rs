@@ -17,7 +17,7 @@ use super::{Builder, Engine};
 use crate::backend::cpu::{self, Checked};
 use crate::backend::{Device, cuda};
 use crate::field::Domain;
-use crate::mesh::{Axis, Boundaries, Mesh, Patches, Sampled, formula};
+use crate::mesh::{Axis, Boundaries, Mesh, Patches, Sampled, device_boxes, formula};
 use crate::simulation::watch::Watch;
 use crate::simulation::{Pace, Parts, Picking, Setup, Timings, sampled};
 use crate::step::{Plans, Rules, halo_of, kind};
@@ -32,7 +32,7 @@ const LOOK: usize = 32;
 /// A run before memory is taken.
 pub(super) struct Planned {
     pub(super) mesh: Mesh,
-    patches: Patches,
+    pub(super) patches: Patches,
     pub(super) params: Vec<f64>,
     pub(super) boundaries: Boundaries,
     pub(super) scheduled: Scheduled,
@@ -160,11 +160,26 @@ impl<T: Number> Builder<T> {
             (boundaries.periodic, self.steps_alike(system, &params)),
             mesh.cells,
         )?;
-        let patches = Patches::new(&mesh, self.patches, self.devices)?;
+        let patches = self.cut(&mesh, boundaries.periodic, matches!(engine, Chosen::Cuda))?;
         let halo = system.observation().map_or(Ok([0; 3]), halo_of)?;
         let on = (&boundaries, &patches, halo);
         let scheduled = Scheduled::new::<T>(system, (engine, schedule), on)?;
         Ok(Planned { mesh, patches, params, boundaries, scheduled, halo })
+    }
+
+    /// Cuts the mesh into the patches that were asked for, or into a box for each device.
+    pub(super) fn cut(
+        &self,
+        mesh: &Mesh,
+        periodic: [bool; 3],
+        on_cards: bool,
+    ) -> Result<Patches, Error> {
+        let devices = self.devices.count(on_cards);
+        let counts = match self.patches {
+            Some(counts) => counts,
+            None => device_boxes(mesh.cells, devices, periodic)?,
+        };
+        Patches::new(mesh, counts, devices)
     }
 
     pub(super) fn mesh(&self, system: &SystemDef) -> Result<Mesh, Error> {

@@ -2,6 +2,7 @@
 
 mod build;
 mod check;
+mod devices;
 mod engine;
 mod pick;
 mod predict;
@@ -19,6 +20,7 @@ use crate::{Boundary, Error, Instructions, Number, Schedule, Source, SystemDef, 
 
 pub(crate) use build::{AUTO, Started, device, rules};
 pub(crate) use check::{MOST_CELLS, number};
+pub use devices::Devices;
 pub(crate) use engine::{Chosen, choose};
 pub(crate) use predict::Predictor;
 pub(crate) use scheduled::Scheduled;
@@ -63,8 +65,8 @@ pub struct Builder<T> {
     extent: [f64; 3],
     origin: [f64; 3],
     centered: Option<bool>,
-    patches: [usize; 3],
-    devices: usize,
+    patches: Option<[usize; 3]>,
+    devices: Devices,
     boundaries: Vec<Setting>,
     sources: BTreeMap<String, Source>,
     params: BTreeMap<String, f64>,
@@ -78,8 +80,8 @@ pub struct Builder<T> {
     look_every: Option<usize>,
     threads: Option<usize>,
     engine: Engine,
-    /// The numbers of the cards; those behind the last one are counted from it.
-    cards: Vec<usize>,
+    /// The number of the first card.
+    card: usize,
     cache: Option<Cache>,
     schedule: Option<Schedule>,
     pick: Pick,
@@ -96,8 +98,8 @@ impl<T: Number> Builder<T> {
             extent: [1.0; 3],
             origin: [0.0; 3],
             centered: None,
-            patches: [1; 3],
-            devices: 1,
+            patches: None,
+            devices: Devices::default(),
             boundaries: Vec::new(),
             sources: BTreeMap::new(),
             params: BTreeMap::new(),
@@ -111,7 +113,7 @@ impl<T: Number> Builder<T> {
             look_every: None,
             threads: None,
             engine: Engine::Cpu,
-            cards: vec![0],
+            card: 0,
             cache: None,
             schedule: None,
             pick: Pick::default(),
@@ -158,8 +160,9 @@ impl<T: Number> Builder<T> {
         self
     }
 
-    /// Sets the patches of equal shape along x, y, z that the mesh is cut into; one if not set. Each number divides
-    /// the cells along its axis. Every launch covers all patches, and no bit of the results depends on them.
+    /// Sets the patches of equal shape along x, y, z that the mesh is cut into; one for each [device](Self::devices) if
+    /// not set. Each number divides the cells along its axis. Every launch covers all patches, and no bit of the results
+    /// depends on them.
     ///
     /// ```
     /// # use stencil_runtime::{Error, Simulation, SystemDef};
@@ -178,14 +181,17 @@ impl<T: Number> Builder<T> {
     /// # Ok::<(), stencil_runtime::Error>(())
     /// ```
     pub fn patches(mut self, patches: [usize; 3]) -> Self {
-        self.patches = patches;
+        self.patches = Some(patches);
         self
     }
 
-    /// Sets the number of devices that share the patches; one if not set. No bit of the results depends on it. Cards are
-    /// those that follow the first one, unless [all are named](Self::cards); each keeps its own patches in its memory. On
-    /// the processor devices are simulated: the ghost cells of a patch get values of another device's patch from messages
-    /// alone.
+    /// Sets the devices that share the patches; one if not set. Each has patches that follow each other, and no bit of the
+    /// results depends on them. Without [`patches`](Self::patches) the mesh is cut into a box for each device, of about as
+    /// many cells, with few ghost cells.
+    ///
+    /// A card keeps its own patches in its memory; the first one also does all work beside the steps. A card that is listed
+    /// several times takes several shares. On the processor devices are simulated: the ghost cells of a patch get values of
+    /// another device's patch from messages alone, while other launches run.
     ///
     /// ```
     /// # use stencil_runtime::{Error, Simulation, SystemDef};
@@ -193,18 +199,18 @@ impl<T: Number> Builder<T> {
     /// #     pub system Heat in 2d { field q: scalar; ddt(q) = lap(q); }")?;
     /// let bits = |devices| -> Result<Vec<u64>, Error> {
     ///     let run = Simulation::<f64>::builder(&heat).cells([8, 12, 1]).dt(1e-3);
-    ///     let mut simulation = run.patches([2, 3, 1]).devices(devices).build()?;
+    ///     let mut simulation = run.devices(devices).build()?;
     ///     simulation.set("q", |x, y, _| x * (1.0 - y))?;
     ///     simulation.run(3, |_, _| ())?;
     ///     simulation.bits()
     /// };
     /// assert_eq!(bits(1)?, bits(4)?);
-    /// let error = bits(7).unwrap_err().to_string();
-    /// assert!(error.contains("7 devices cannot share 6 patches"), "{error}");
+    /// let error = bits(97).unwrap_err().to_string();
+    /// assert!(error.contains("cannot be cut into 97 boxes"), "{error}");
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn devices(mut self, devices: usize) -> Self {
-        self.devices = devices;
+    pub fn devices(mut self, devices: impl Into<Devices>) -> Self {
+        self.devices = devices.into();
         self
     }
 
@@ -420,27 +426,21 @@ impl<T: Number> Builder<T> {
         self
     }
 
-    /// Sets the card to use, counted from 0 as its driver does; 0 if not set. Of several
-    /// [devices](Self::devices) it is the first.
+    /// Sets the card to use, counted from 0 as its driver does; 0 if not set, or the first of [`devices`](Self::devices).
     pub fn card(mut self, ordinal: usize) -> Self {
-        self.cards = vec![ordinal];
-        self
-    }
-
-    /// Sets the cards that share the patches, as many as there are [devices](Self::devices) then. The first one also does
-    /// all work beside the steps. A card that is named several times takes several shares.
-    pub fn cards(mut self, ordinals: impl Into<Vec<usize>>) -> Self {
-        self.cards = ordinals.into();
-        self.devices = self.cards.len();
+        self.card = ordinal;
         self
     }
 
     /// Returns the numbers of the cards, as many as there are devices.
     fn ordinals(&self) -> Vec<usize> {
-        let last = self.cards.last().copied().unwrap_or_default();
-        let next = (1..).map(|behind: usize| last.saturating_add(behind));
-        let all = self.cards.iter().copied().chain(next);
-        all.take(self.devices.min(MOST_CARDS)).collect()
+        match &self.devices {
+            Devices::Cards(cards) => cards.clone(),
+            devices => {
+                let count = devices.count(true).min(MOST_CARDS);
+                (0..count).map(|behind| self.card.saturating_add(behind)).collect()
+            }
+        }
     }
 
     /// Sets the cache of compiled kernels of a card; a folder of this user if not set.

@@ -29,9 +29,9 @@ impl<T: Number> Builder<T> {
         let wanted = Wanted {
             system: system.clone(),
             cells: usual.mesh.cells,
-            on: match self.devices {
-                1 => format!("{periodic:?} {:?} {alike}", self.patches),
-                several => format!("{periodic:?} {:?} {several} {alike}", self.patches),
+            on: match usual.patches.devices {
+                1 => format!("{periodic:?} {:?} {alike}", usual.patches.counts),
+                several => format!("{periodic:?} {:?} {several} {alike}", usual.patches.counts),
             },
             run: self.again(system),
             card,
@@ -65,7 +65,7 @@ impl<T: Number> Builder<T> {
             origin: self.origin,
             centered: self.centered,
             patches: self.patches,
-            devices: self.devices,
+            devices: self.devices.clone(),
             boundaries: self.boundaries.clone(),
             sources: self.sources.clone(),
             params: self.params.clone(),
