@@ -65,6 +65,10 @@ impl Source {
 pub enum Patches {
     /// One: the blocks of the grid are those of the patch.
     One,
+    /// A part of the blocks of one, whose buffers are those of this patch alone. The text takes three more parameters,
+    /// the first block of the part along x, y, z. Buffers stay parameters and take no registers, so this is faster than
+    /// many where a card has few patches.
+    Part,
     /// Any number of them, of equal shape and equally far apart. The text takes four more parameters, the blocks of a
     /// patch along x, y, z and the values from one patch to the next, and is launched on a grid along x with the blocks
     /// of all patches. All patches stand in one surface as they do in the mesh: with surfaces it takes four more behind
