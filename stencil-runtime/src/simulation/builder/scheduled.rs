@@ -75,7 +75,7 @@ impl Scheduled {
 /// has both of them.
 pub(super) fn target<T: Number>(boundaries: &Boundaries, patches: &Patches) -> Target {
     let around = boundaries.around(patches);
-    Target::new(T::BYTES).around(around).over(patches.cells, patches.count())
+    Target::new(T::BYTES).around(around).over(patches.largest(), patches.count())
 }
 
 /// Returns the plan of a schedule, if it fuses substeps: on periodic meshes only, on which ghost cells of any depth

@@ -17,17 +17,18 @@ struct Rule {
 };
 
 // Ghost cells of one array of the patch `to`: the first of them, and how many there are. They follow cells of the
-// patch `from`. Along an axis, `face` is 0 or 1 where a rule of the lower or upper face acts, and negative where
-// none does. The box is filled by `blocks` blocks from `block` on; 2^lanes threads take a row.
+// patch `from`, which has n of them along each axis; `first` are the first cells of both patches in the mesh. Along an
+// axis, `face` is 0 or 1 where a rule of the lower or upper face acts, and negative where none does. The box is filled
+// by `blocks` blocks from `block` on; 2^lanes threads take a row.
 struct Box {
-  int array, rules, to, from, lo[3], size[3], shift[3], face[3], block, blocks, lanes;
+  int array, rules, to, from, lo[3], size[3], shift[3], face[3], n[3], first[2][3], block, blocks, lanes;
 };
 
 struct Arrays {
   Array at[ARRAYS];
 };
 
-// The patch that ghost cells follow, and the first cells of both patches in the mesh.
+// The patch that ghost cells follow.
 struct Field {
   Pointer values;
   const Rule* rules;
@@ -35,7 +36,10 @@ struct Field {
   const double* weights;
   const Mesh& mesh;
   const Box& box;
-  int to[3], from[3];
+  // Its cells along an axis.
+  __device__ __forceinline__ int cells(int axis) const { return MANY ? box.n[axis] : mesh.n[axis]; }
+  // The first cell in the mesh of the patch that a coordinate is counted from.
+  __device__ __forceinline__ int first(bool is_to, int axis) const { return MANY ? box.first[!is_to][axis] : 0; }
 };
 
 static __device__ __forceinline__ const Rule& rule_of(const Field& field, int axis) {
@@ -48,7 +52,7 @@ static __device__ __forceinline__ double number(const Field& field, const Rule& 
   if (rule.table < 0) return rule.number;
   constexpr int a = Axis == 0 ? 1 : 0, b = Axis == 2 ? 1 : 2;
   const Mesh& m = field.mesh;
-  const int i = c[a] + (a < Axis ? field.to[a] : field.from[a]), j = c[b] + (b < Axis ? field.to[b] : field.from[b]);
+  const int i = c[a] + field.first(a < Axis, a), j = c[b] + field.first(b < Axis, b);
   return field.tables[rule.table + i + m.halo[a] + (j + m.halo[b]) * (m.all[a] + 2 * m.halo[a])];
 }
 
@@ -62,7 +66,7 @@ struct Along {
       c[Axis] = own;
       return value;
     }
-    const int n = field.mesh.n[Axis], last = n - 1;
+    const int n = field.cells(Axis), last = n - 1;
     const bool hi = field.box.face[Axis];
     const int k = hi ? i - n : -1 - i;
     const Rule rule = rule_of(field, Axis);
@@ -121,7 +125,7 @@ static __device__ __forceinline__ bool has_source(const Field& field, int axis) 
 static __device__ __forceinline__ Source source(const Field& field, int kind, int axis, int i) {
   i += field.box.shift[axis];
   if (field.box.face[axis] < 0) return {i, false};
-  const int n = field.mesh.n[axis], last = n - 1;
+  const int n = field.cells(axis), last = n - 1;
   const bool hi = field.box.face[axis];
   const int inner = kind == NEAREST ? 0 : min(hi ? i - n : -1 - i, last);
   return {hi ? last - inner : inner, kind == NEGATIVE};
@@ -193,24 +197,14 @@ static __device__ __forceinline__ void fill_rows(const Field& field, int block, 
   }
 }
 
-// The first cell of a patch in the mesh.
-static __device__ __forceinline__ void first_cell(const Mesh& mesh, unsigned patch, int (&first)[3]) {
-  const unsigned row = patch / mesh.count[0];
-  first[0] = patch % mesh.count[0] * mesh.n[0];
-  first[1] = row % mesh.count[1] * mesh.n[1];
-  first[2] = row / mesh.count[1] * mesh.n[2];
-}
-
 extern "C" __global__ void __launch_bounds__(256, MANY ? 4 : 5) fill_ghosts(
     const Box* __restrict__ boxes, const int* __restrict__ box_of_block, const Rule* __restrict__ rules,
     const double* __restrict__ tables, const double* __restrict__ weights,
     const __grid_constant__ Arrays arrays, const __grid_constant__ Mesh mesh) {
   const Box box = boxes[box_of_block[blockIdx.x]];
   Pointer values = arrays.at[box.array];
-  Field field = {values, rules + 6 * box.rules, tables, weights, mesh, box, {0, 0, 0}, {0, 0, 0}};
+  Field field = {values, rules + 6 * box.rules, tables, weights, mesh, box};
   if (MANY) {
-    first_cell(mesh, box.to, field.to);
-    first_cell(mesh, box.from, field.from);
     field.values = values + corner(mesh, box.from);
     values = values + corner(mesh, box.to);
   }

@@ -50,6 +50,8 @@ struct GhostBox {
     size: [i32; 3],
     shift: [i32; 3],
     face: [i32; 3],
+    n: [i32; 3],
+    first: [[i32; 3]; 2],
     block: i32,
     blocks: i32,
     lanes: i32,
@@ -187,6 +189,7 @@ impl Ghosts {
                 let (lo, size) = self.widened(&of, depth[0], surfaces);
                 let (lanes, blocks) = threads(size);
                 let block = of_block.len() as i32;
+                let [to, from] = [of.to, of.from].map(|at| &self.neighbours.patches[at]);
                 of_block.extend((0..blocks).map(|_| boxes.len() as i32));
                 boxes.push(GhostBox {
                     array: array as i32,
@@ -197,6 +200,8 @@ impl Ghosts {
                     size,
                     shift: of.shift.map(|n| n as i32),
                     face: of.faces.map(|face| face.map_or(-1, |side| side as i32)),
+                    n: from.cells.map(|n| n as i32),
+                    first: [to.lo, from.lo].map(|lo| lo.map(|n| n as i32)),
                     block,
                     blocks,
                     lanes,
@@ -229,10 +234,11 @@ impl Ghosts {
         let (mut lo, mut size) = (of.lo.map(|n| n as i32), of.size.map(|n| n as i32));
         let sector = self.sector;
         let up = |value: i32| (value + sector - 1) / sector * sector;
-        let (n, halo, depth) = (self.shape.n[0], self.shape.halo[0], depth as i32);
+        let [n, of_source] = [of.to, of.from].map(|at| self.neighbours.patches[at].cells[0] as i32);
+        let (halo, depth) = (self.shape.halo[0], depth as i32);
         let has_room = up(n + halo) + up(halo) <= self.shape.pitch;
         // The added cells come from beside the source of the others.
-        let is_one = size[0] == depth && (of.faces[0].is_some() || up(depth) <= n);
+        let is_one = size[0] == depth && (of.faces[0].is_some() || up(depth) <= of_source);
         if surfaces || !has_room || !is_one {
             return (lo, size);
         }

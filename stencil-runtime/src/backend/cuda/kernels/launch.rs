@@ -41,7 +41,8 @@ pub(crate) fn fitted(
     patches: &mesh::Patches,
     device: &Device,
 ) -> Plan {
-    let room = |units| FitTo { dimension, cells: patches.cells, patches: patches.count(), units };
+    let (cells, patches) = (patches.largest(), patches.count());
+    let room = |units| FitTo { dimension, cells, patches, units };
     let plan = plan.clone();
     match device.units {
         Some(units) => plan.fitted(room(units)),
