@@ -170,7 +170,7 @@ impl<'a, T: Real> Machine<'a, T> {
         let kernel = &self.kernels[at];
         let uniforms: Vec<T> = kernel.uniforms.iter().map(|name| self.uniforms[name]).collect();
         self.check_series(kernel);
-        let cells = self.memory.cells();
+        let (cells, uneven) = (self.memory.cells(), self.memory.uneven());
         for patch in self.memory.patches() {
             let take = |name: &str| {
                 let array = patch.get(&home(&self.compiled.plan, name)).cloned();
@@ -180,7 +180,7 @@ impl<'a, T: Real> Machine<'a, T> {
                 kernel.buffers.iter().map(|b| take(&b.name)).collect();
             self.seed += 1;
             let options = Options { seed: self.seed, shadow: self.shadow };
-            let Some(parts) = parts(kernel, cells, region, self.seed) else {
+            let Some(parts) = parts(kernel, (cells, uneven), region, self.seed) else {
                 continue;
             };
             interp::run_parts(kernel, cells, &mut buffers, &uniforms, options, &parts)?;
@@ -198,10 +198,19 @@ impl<'a, T: Real> Machine<'a, T> {
 }
 
 /// Returns boxes of the blocks of a region: none if it has no block, an empty list for all blocks. The interior is first,
-/// as if ghost cells were on their way: half of all whole launches are in such parts.
-fn parts(kernel: &Kernel, cells: [usize; 3], region: Region, seed: u64) -> Option<Vec<BlockBox>> {
-    let halo = |axis: usize| kernel.buffers.iter().map(move |b| b.halo[axis] as usize);
-    let rim = std::array::from_fn(|axis| halo(axis).max().unwrap_or(0));
+/// as if ghost cells were on their way: half of all whole launches are in such parts. Ghost cells begin a cell earlier in
+/// patches that have a cell less.
+fn parts(
+    kernel: &Kernel,
+    (cells, uneven): ([usize; 3], [bool; 3]),
+    region: Region,
+    seed: u64,
+) -> Option<Vec<BlockBox>> {
+    let halo = |axis: usize| kernel.buffers.iter().map(move |b| b.halo[axis] as usize).max();
+    let rim = std::array::from_fn(|axis| match halo(axis) {
+        None | Some(0) => 0,
+        Some(halo) => halo + usize::from(uneven[axis]),
+    });
     let Split { interior, rim } = match kernel.launch.kind {
         LaunchKind::Rows => Split::default(),
         LaunchKind::Blocks => kernel.split(cells, rim),
