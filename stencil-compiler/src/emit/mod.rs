@@ -65,10 +65,12 @@ impl Source {
 pub enum Patches {
     /// One: the blocks of the grid are those of the patch.
     One,
-    /// Any number of them, of equal shape and equally far apart. The text takes four more parameters, the blocks of a
-    /// patch along x, y, z and the values from one patch to the next, and is launched on a grid along x with the blocks
-    /// of all patches. All patches stand in one surface as they do in the mesh: with surfaces it takes four more behind
-    /// all others, the patches along x and y, and the number of rows and planes from one patch to the next.
+    /// Any number of them, in arrays of equal shape and equally far apart. The text covers as many cells of each as of the
+    /// largest: those that a patch does not have are ghost cells of it, which no launch reads before they are filled (see
+    /// [`Plan::check`](crate::plan::Plan::check)). The text takes four more parameters, the blocks of a patch along x, y, z
+    /// and the values from one patch to the next, and is launched on a grid along x with the blocks of all patches. All
+    /// patches stand in one surface as they do in the mesh: with surfaces it takes four more behind all others, the patches
+    /// along x and y, and the number of rows and planes from one patch to the next.
     Many,
 }
 
