@@ -17,11 +17,15 @@ struct Rule {
 };
 
 // Ghost cells of one array of the patch `to`: the first of them, and how many there are. They follow cells of the
-// patch `from`, which has n of them along each axis; `first` are the first cells of both patches in the mesh. Along an
-// axis, `face` is 0 or 1 where a rule of the lower or upper face acts, and negative where none does. The box is filled
-// by `blocks` blocks from `block` on; 2^lanes threads take a row.
+// patch `from`. Along an axis, `face` is 0 or 1 where a rule of the lower or upper face acts, and negative where
+// none does. The box is filled by `blocks` blocks from `block` on; 2^lanes threads take a row.
 struct Box {
-  int array, rules, to, from, lo[3], size[3], shift[3], face[3], n[3], first[2][3], block, blocks, lanes;
+  int array, rules, to, from, lo[3], size[3], shift[3], face[3], block, blocks, lanes;
+};
+
+// The first cell of a patch in the mesh, and its cells.
+struct Patch {
+  int first[3], n[3];
 };
 
 struct Arrays {
@@ -36,10 +40,10 @@ struct Field {
   const double* weights;
   const Mesh& mesh;
   const Box& box;
+  const Patch* patches;
   // Its cells along an axis.
-  __device__ __forceinline__ int cells(int axis) const { return MANY ? box.n[axis] : mesh.n[axis]; }
-  // The first cell in the mesh of the patch that a coordinate is counted from.
-  __device__ __forceinline__ int first(bool is_to, int axis) const { return MANY ? box.first[!is_to][axis] : 0; }
+  __device__ __forceinline__ int cells(int axis) const { return MANY ? patches[box.from].n[axis] : mesh.n[axis]; }
+  __device__ __forceinline__ int first(int patch, int axis) const { return MANY ? patches[patch].first[axis] : 0; }
 };
 
 static __device__ __forceinline__ const Rule& rule_of(const Field& field, int axis) {
@@ -52,7 +56,9 @@ static __device__ __forceinline__ double number(const Field& field, const Rule& 
   if (rule.table < 0) return rule.number;
   constexpr int a = Axis == 0 ? 1 : 0, b = Axis == 2 ? 1 : 2;
   const Mesh& m = field.mesh;
-  const int i = c[a] + field.first(a < Axis, a), j = c[b] + field.first(b < Axis, b);
+  const Box& box = field.box;
+  const int i = c[a] + field.first(a < Axis ? box.to : box.from, a);
+  const int j = c[b] + field.first(b < Axis ? box.to : box.from, b);
   return field.tables[rule.table + i + m.halo[a] + (j + m.halo[b]) * (m.all[a] + 2 * m.halo[a])];
 }
 
@@ -199,11 +205,11 @@ static __device__ __forceinline__ void fill_rows(const Field& field, int block, 
 
 extern "C" __global__ void __launch_bounds__(256, MANY ? 4 : 5) fill_ghosts(
     const Box* __restrict__ boxes, const int* __restrict__ box_of_block, const Rule* __restrict__ rules,
-    const double* __restrict__ tables, const double* __restrict__ weights,
+    const double* __restrict__ tables, const double* __restrict__ weights, const Patch* __restrict__ patches,
     const __grid_constant__ Arrays arrays, const __grid_constant__ Mesh mesh) {
   const Box box = boxes[box_of_block[blockIdx.x]];
   Pointer values = arrays.at[box.array];
-  Field field = {values, rules + 6 * box.rules, tables, weights, mesh, box};
+  Field field = {values, rules + 6 * box.rules, tables, weights, mesh, box, patches};
   if (MANY) {
     field.values = values + corner(mesh, box.from);
     values = values + corner(mesh, box.to);

@@ -13,7 +13,7 @@ use crate::backend::cuda::kernels::formulas::Formulas;
 use crate::backend::cuda::memory::Addresses;
 use crate::backend::cuda::memory::patches::MeshShape;
 use crate::field::GhostDepth;
-use crate::mesh::{Axis, Boundaries, CopyBox, Face, Mesh, Neighbours, Number, Rule, Side};
+use crate::mesh::{Axis, Boundaries, CopyBox, Face, Mesh, Neighbours, Number, Patch, Rule, Side};
 
 /// The kernels, for values of the type `real` and [`ARRAYS`](crate::backend::cuda::memory::ARRAYS) arrays.
 pub(crate) const TEXT: &str = include_str!("ghosts.cu");
@@ -50,17 +50,25 @@ struct GhostBox {
     size: [i32; 3],
     shift: [i32; 3],
     face: [i32; 3],
-    n: [i32; 3],
-    first: [[i32; 3]; 2],
     block: i32,
     blocks: i32,
     lanes: i32,
+}
+
+/// The same struct as in the text.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct PatchPlace {
+    first: [i32; 3],
+    n: [i32; 3],
 }
 
 // SAFETY: plain numbers in the layout of C, without padding between them.
 unsafe impl DeviceRepr for FaceRule {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for GhostBox {}
+// SAFETY: as above.
+unsafe impl DeviceRepr for PatchPlace {}
 
 /// The rule of a face without a condition.
 const PERIODIC: FaceRule = FaceRule { kind: 0, table: -1, number: 0.0, cells: 0, weights: 0 };
@@ -100,6 +108,7 @@ pub(crate) struct Ghosts {
     tables: CudaSlice<f64>,
     /// Weights of polynomials.
     weights: CudaSlice<f64>,
+    patches: CudaSlice<PatchPlace>,
     /// Values of a sector of memory.
     sector: i32,
     /// The number of components that have rules; the rule of periodic faces follows theirs.
@@ -154,12 +163,16 @@ impl Ghosts {
         if length + MARGIN > i32::MAX as usize {
             return Err(CudaError::Tables { values: length });
         }
+        let counted = |cells: [usize; 3]| cells.map(|n| n as i32);
+        let place = |p: &Patch| PatchPlace { first: counted(p.lo), n: counted(p.cells) };
+        let patches: Vec<_> = neighbours.patches.iter().map(place).collect();
         let failed = CudaError::driver("copying boundary conditions to the card");
         Ok(Ghosts {
             fill,
             fill_surfaces,
             shape,
             neighbours,
+            patches: stream.clone_htod(&patches).map_err(&failed)?,
             rules: stream.clone_htod(&rules).map_err(&failed)?,
             tables: stream.alloc_zeros(length + MARGIN).map_err(&failed)?,
             weights: stream.clone_htod(&weights).map_err(&failed)?,
@@ -168,9 +181,10 @@ impl Ghosts {
         })
     }
 
-    /// Returns the bytes of its rules and tables.
+    /// Returns the bytes of its rules, tables and places of patches.
     pub(crate) fn bytes(&self) -> usize {
-        self.rules.num_bytes() + self.tables.num_bytes() + self.weights.num_bytes()
+        let numbers = self.tables.num_bytes() + self.weights.num_bytes();
+        self.rules.num_bytes() + numbers + self.patches.num_bytes()
     }
 
     /// Returns the boxes of ghost cells of some arrays of a shape, or surfaces, each with a component whose rules it
@@ -189,7 +203,6 @@ impl Ghosts {
                 let (lo, size) = self.widened(&of, depth[0], surfaces);
                 let (lanes, blocks) = threads(size);
                 let block = of_block.len() as i32;
-                let [to, from] = [of.to, of.from].map(|at| &self.neighbours.patches[at]);
                 of_block.extend((0..blocks).map(|_| boxes.len() as i32));
                 boxes.push(GhostBox {
                     array: array as i32,
@@ -200,8 +213,6 @@ impl Ghosts {
                     size,
                     shift: of.shift.map(|n| n as i32),
                     face: of.faces.map(|face| face.map_or(-1, |side| side as i32)),
-                    n: from.cells.map(|n| n as i32),
-                    first: [to.lo, from.lo].map(|lo| lo.map(|n| n as i32)),
                     block,
                     blocks,
                     lanes,
@@ -268,7 +279,7 @@ impl Ghosts {
         };
         let mut launch = stream.launch_builder(fill);
         launch.arg(&boxes.boxes).arg(&boxes.of_block);
-        launch.arg(&self.rules).arg(&self.tables).arg(&self.weights);
+        launch.arg(&self.rules).arg(&self.tables).arg(&self.weights).arg(&self.patches);
         launch.arg(arrays).arg(&boxes.shape);
         // SAFETY: the arguments are those of the kernel; boxes lie in the halo of the arrays.
         let launched = unsafe { launch.launch(config) };
