@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use stencil_compiler::algorithm::{Algorithm, Role};
 use stencil_compiler::compile::Compiled;
 use stencil_compiler::expr::Real;
-use stencil_compiler::kernel::interp::{self, Fault, GlobalArray, Options, Shadow};
+use stencil_compiler::kernel::interp::{self, Fault, FaultKind, GlobalArray, Options, Shadow};
 use stencil_compiler::kernel::{BlockBox, Kernel, Split};
 use stencil_compiler::plan::{Phase, Place, Plan, Region, Step};
 use stencil_compiler::schedule::LaunchKind;
@@ -183,7 +183,11 @@ impl<'a, T: Real> Machine<'a, T> {
             let Some(parts) = parts(kernel, (cells, uneven), region, self.seed) else {
                 continue;
             };
-            interp::run_parts(kernel, cells, &mut buffers, &uniforms, options, &parts)?;
+            match interp::run_parts(kernel, cells, &mut buffers, &uniforms, options, &parts) {
+                // The other region has these cells.
+                Err(fault) if region != Region::Whole && fault.kind == FaultKind::NotWritten => {}
+                ran => drop(ran?),
+            }
             for (buffer, array) in kernel.buffers.iter().zip(buffers) {
                 patch.insert(home(&self.compiled.plan, &buffer.name), array);
             }

@@ -71,7 +71,8 @@ impl Places {
     fn find(&self, cell: [i64; 3]) -> Place {
         let home: [usize; 3] =
             std::array::from_fn(|axis| cell[axis].rem_euclid(self.mesh[axis] as i64) as usize);
-        let holds = |patch: &usize| (0..3).all(|axis| self.ranges(*patch)[axis].contains(&home[axis]));
+        let holds =
+            |patch: &usize| (0..3).all(|axis| self.ranges(*patch)[axis].contains(&home[axis]));
         let patch = (0..self.count()).find(holds).expect("patches have all cells");
         let device = self.device_of(patch);
         let before = (0..patch).filter(|p| self.device_of(*p) == device).count();
@@ -92,8 +93,7 @@ impl Places {
                 ranges.each_ref().map(|range| range.start as i64),
                 ranges.each_ref().map(|range| range.len() as i64),
             ];
-            let range =
-                |axis: usize| -i64::from(depth[axis])..cells[axis] + i64::from(depth[axis]);
+            let range = |axis: usize| -i64::from(depth[axis])..cells[axis] + i64::from(depth[axis]);
             for z in range(2) {
                 for y in range(1) {
                     for x in range(0) {
