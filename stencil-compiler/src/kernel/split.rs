@@ -44,8 +44,8 @@ impl Kernel {
         BlockBox { first: [0; 3], blocks: self.blocks(cells) }
     }
 
-    /// The blocks that compute cells nearer to an end of a patch than `rim`, and all others. Where some patches have a cell
-    /// less than `cells`, their ghost cells begin a cell earlier, and `rim` is one more. A kernel whose blocks cover
+    /// The blocks that compute cells nearer to an end of a patch than `rim`, and all others. Ghost cells of patches that have
+    /// a cell less than `cells` begin a cell earlier: `rim` is one more then. A kernel whose blocks cover
     /// runs of cells, or that computes ghost cells, has a rim alone.
     ///
     /// ```

@@ -76,7 +76,7 @@ const PERIODIC: FaceRule = FaceRule { kind: 0, table: -1, number: 0.0, cells: 0,
 /// Boxes around patches that one launch fills.
 #[derive(Debug)]
 pub(crate) struct Boxes {
-    shape: MeshShape,
+    shape: Box<MeshShape>,
     surfaces: bool,
     boxes: CudaSlice<GhostBox>,
     /// The box of each block.
@@ -231,7 +231,7 @@ impl Ghosts {
         let cells = |own: &GhostBox| own.size.iter().map(|n| *n as usize).product::<usize>();
         let failed = CudaError::driver("copying a list of ghost cells to the card");
         Ok(Some(Boxes {
-            shape,
+            shape: Box::new(shape),
             surfaces,
             cells: boxes.iter().map(cells).sum(),
             boxes: stream.clone_htod(&boxes).map_err(&failed)?,
@@ -280,7 +280,7 @@ impl Ghosts {
         let mut launch = stream.launch_builder(fill);
         launch.arg(&boxes.boxes).arg(&boxes.of_block);
         launch.arg(&self.rules).arg(&self.tables).arg(&self.weights).arg(&self.patches);
-        launch.arg(arrays).arg(&boxes.shape);
+        launch.arg(arrays).arg(&*boxes.shape);
         // SAFETY: the arguments are those of the kernel; boxes lie in the halo of the arrays.
         let launched = unsafe { launch.launch(config) };
         launched.map_err(CudaError::driver("filling ghost cells"))?;

@@ -192,7 +192,7 @@ mod tests {
 
     /// The division of the text.
     fn divide(number: u64, divisor: u64, by: u64) -> [u64; 2] {
-        let whole = (u128::from(number) * u128::from(by) >> 64) as u64;
+        let whole = ((u128::from(number) * u128::from(by)) >> 64) as u64;
         let rest = (number - whole * divisor) as u32;
         match u64::from(rest) < divisor {
             true => [whole, rest.into()],
