@@ -108,6 +108,7 @@ pub(crate) struct Ghosts {
     tables: CudaSlice<f64>,
     /// Weights of polynomials.
     weights: CudaSlice<f64>,
+    /// The places of patches in the mesh.
     patches: CudaSlice<PatchPlace>,
     /// Values of a sector of memory.
     sector: i32,

@@ -116,7 +116,7 @@ pub(crate) struct Ready {
     places: Vec<i32>,
     /// Places of its uniforms in the algorithm.
     pub(crate) uniforms: Vec<usize>,
-    /// Interior cells, values of a row and of a plane.
+    /// Interior cells of the largest patch, values of a row and of a plane.
     sizes: [i32; 5],
     /// The blocks and the stride, if the launch covers many patches.
     over: Option<Over>,
