@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use stencil_report::Failure;
-use stencil_report::bench::{self, Measured, Results, Setup, Timings};
+use stencil_report::bench::{self, Measured, Results, Scaling, Setup, Timings};
 use stencil_runtime::report::{clear_note, note};
 use stencil_runtime::{Engine, Number, SystemDef};
 
@@ -28,6 +28,13 @@ pub(crate) struct BenchArgs {
     /// Patches along x, y, z that the mesh is cut into; one number is for all axes
     #[arg(long, value_name = "P,Q,R", value_delimiter = ',', num_args = 1)]
     patches: Vec<usize>,
+    /// Numbers of devices that share the patches, by default a box of the mesh each; on the processor they are simulated
+    #[arg(long, value_name = "N,..", value_parser = source::devices, value_delimiter = ',')]
+    devices: Vec<usize>,
+    /// The mesh of several devices: that of one in strong scaling, and in weak scaling one that grows with them along its
+    /// last axis, which is cut; strong if not given. Efficiencies are shown, and with --pictures they and the rates are drawn against the devices
+    #[arg(long, value_name = "strong|weak", value_enum, requires = "devices")]
+    scaling: Option<Growth>,
     /// Precisions of the values
     #[arg(long, value_name = "f32,f64", value_enum, value_delimiter = ',', default_values = ["f32", "f64"])]
     precision: Vec<Precision>,
@@ -98,6 +105,35 @@ enum Protocol {
     Both,
 }
 
+impl BenchArgs {
+    /// The scaling to show: strong, where there are several numbers of devices and none is named.
+    fn scaling(&self) -> Option<Scaling> {
+        match (self.scaling, &self.devices[..]) {
+            (None, [] | [_]) => None,
+            (given, _) => Some(given.map_or(Scaling::Strong, Growth::get)),
+        }
+    }
+}
+
+/// The growth of the mesh with the number of devices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Growth {
+    /// None: all devices share the cells.
+    Strong,
+    /// As many more cells as there are devices.
+    Weak,
+}
+
+impl Growth {
+    /// The word of the library.
+    fn get(self) -> Scaling {
+        match self {
+            Growth::Strong => Scaling::Strong,
+            Growth::Weak => Scaling::Weak,
+        }
+    }
+}
+
 impl Protocol {
     /// The word of the library.
     fn get(self) -> bench::Protocol {
@@ -124,8 +160,13 @@ fn counts(text: &str) -> Result<Cells, String> {
 
 /// Runs the command.
 pub(crate) fn run(args: &BenchArgs, out: &mut dyn Write) -> Result<(), Ended> {
+    if args.scaling == Some(Growth::Weak) && !args.patches.is_empty() {
+        let message = "error: --patches are of one mesh, and --scaling weak has several\n  \
+             help: leave --patches out, or write --scaling strong";
+        return Err(Failure::new(message).into());
+    }
     let systems = of_orders(systems(&args.systems, args.dimension, &args.mixed)?, &args.order)?;
-    let mut results = Results::new(args.schedule.len() > 1, args.kernels);
+    let mut results = Results::new(args.schedule.len() > 1, args.kernels).scaling(args.scaling());
     for system in &systems {
         for case in cases(args) {
             tell(system, &case);
@@ -161,6 +202,11 @@ fn measure<T: Number>(
     case: &Case<'_>,
 ) -> Result<Measured, Ended> {
     let cells = bench::cells(system, case.cells);
+    let dimension = system.model().dimension;
+    let is_weak = args.scaling() == Some(Scaling::Weak);
+    let cells = args.scaling().map_or(cells, |s| s.cells(cells, dimension, case.devices));
+    let slabs: Vec<usize> =
+        (1..=dimension).map(|axis| if axis == dimension { case.devices } else { 1 }).collect();
     let (system, _) = source::plans::settled(system, case.schedule, T::PRECISION, cells)?;
     let named = |name| -> Result<_, Failure> {
         let schedule = source::schedule(name, system.algorithm(), T::PRECISION, Some(cells))?;
@@ -168,7 +214,8 @@ fn measure<T: Number>(
     };
     let setup = Setup {
         cells,
-        patches: &args.patches,
+        patches: if is_weak { &slabs } else { &args.patches },
+        devices: case.devices,
         engine: case.engine,
         threads: case.threads,
         cfl: args.cfl,
@@ -190,6 +237,7 @@ fn measure<T: Number>(
 struct Case<'a> {
     precision: Precision,
     cells: &'a [usize],
+    devices: usize,
     engine: Engine,
     threads: Option<usize>,
     schedule: Option<&'a str>,
@@ -202,15 +250,18 @@ fn cases(args: &BenchArgs) -> Vec<Case<'_>> {
         given => given.iter().map(|cells| &cells.0[..]).collect(),
     };
     let threads = some_or_usual(args.threads.iter().copied());
+    let devices = if args.devices.is_empty() { &[1][..] } else { &args.devices };
     let schedules = some_or_usual(args.schedule.iter().map(String::as_str));
     let mut cases = Vec::new();
     for precision in &args.precision {
         for cells in &cells {
             for backend in &args.backend {
                 for threads in &threads {
-                    cases.extend(schedules.iter().map(|schedule| Case {
+                    let each = schedules.iter().flat_map(|s| devices.iter().map(move |d| (s, d)));
+                    cases.extend(each.map(|(schedule, devices)| Case {
                         precision: *precision,
                         cells,
+                        devices: *devices,
                         engine: backend.engine(),
                         threads: *threads,
                         schedule: *schedule,
@@ -236,7 +287,11 @@ fn tell(system: &SystemDef, case: &Case<'_>) {
         _ => "its own schedule",
     });
     let (name, engine) = (system.name(), case.engine.name());
-    note(&format!("{name} {precision} {engine}, {schedule} .."));
+    let devices = match case.devices {
+        1 => String::new(),
+        several => format!(", {several} devices"),
+    };
+    note(&format!("{name} {precision} {engine}, {schedule}{devices} .."));
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use stencil_compiler::search::plans::Plans;
 use stencil_compiler::search::{On, presets};
 use stencil_report::{ByPlan, Failure};
 use stencil_runtime::io::read_text;
-use stencil_runtime::{Engine, Error, SystemDef};
+use stencil_runtime::{Devices, Engine, Error, SystemDef};
 
 /// Dimensions of a system `in nd` of a file if none are given.
 const USUAL: usize = 3;
@@ -106,6 +106,14 @@ impl Precision {
             Precision::F32 => real::Precision::F32,
             Precision::F64 => real::Precision::F64,
         }
+    }
+}
+
+/// Reads a number of devices.
+pub(crate) fn devices(text: &str) -> Result<usize, String> {
+    match text.parse()? {
+        Devices::Count(count) => Ok(count),
+        Devices::All | Devices::Cards(_) => Err("write numbers of devices such as 2".into()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `stencil verify`: schedules on a card against the processor, bit for bit. Their kernels may be
+//! `stencil verify`: schedules on a card, and runs on several devices, against the processor, bit for bit. Kernels may be
 //! compiled before, on a machine without a card.
 
 use std::collections::BTreeMap;
@@ -12,6 +12,7 @@ use std::{fs, thread};
 
 use clap::Args;
 use stencil_compiler::catalogue::Rank;
+use stencil_compiler::diag::counted;
 use stencil_compiler::schedule::text;
 use stencil_report::Failure;
 use stencil_report::smooth::{mean, mean_of};
@@ -21,7 +22,7 @@ use stencil_runtime::backend::cuda::{Cache, Card, CudaError};
 use stencil_runtime::report::{clear_note, note};
 use stencil_runtime::{Builder, Error, Number};
 
-use crate::source::{self, MixedChoice, Precision};
+use crate::source::{self, Backend, MixedChoice, Precision};
 use crate::{Ended, output};
 
 mod cases;
@@ -65,6 +66,13 @@ pub(crate) struct VerifyArgs {
     /// Patches along x, y, z that some schedules run in once more
     #[arg(long, value_name = "P,Q,R", value_delimiter = ',', num_args = 1)]
     patches: Vec<usize>,
+    /// Compare runs on so many devices, by default with a box of the mesh each, with one device. They are cards if there are
+    /// as many, else the processor simulates them
+    #[arg(long, value_name = "N", value_parser = source::devices, conflicts_with = "plans")]
+    devices: Option<usize>,
+    /// Whether the devices are cards or simulated by the processor
+    #[arg(long, value_enum, default_value = "auto", requires = "devices")]
+    backend: Backend,
     /// Number of steps of each run
     #[arg(long, value_name = "N", default_value_t = STEPS)]
     steps: u64,
@@ -73,7 +81,7 @@ pub(crate) struct VerifyArgs {
     card: usize,
     /// Compile all kernels into a folder, with the list of the cases that need them, and compare nothing; no card is
     /// needed
-    #[arg(long, value_name = "DIR", conflicts_with = "card")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["card", "devices"])]
     export: Option<PathBuf>,
     /// The cards that kernels are exported for
     #[arg(long, value_name = "ARCH", default_value = "sm_90", requires = "export")]
@@ -82,20 +90,40 @@ pub(crate) struct VerifyArgs {
     #[arg(
         long,
         value_name = "DIR",
-        conflicts_with_all = ["export", "systems", "sample", "seed", "precision", "cells", "mixed", "plans", "patches", "steps"]
+        conflicts_with_all = ["export", "systems", "sample", "seed", "precision", "cells", "mixed", "plans", "patches", "devices", "steps"]
     )]
     from: Option<PathBuf>,
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &VerifyArgs, out: &mut dyn Write) -> Result<(), Ended> {
-    let mut runs = Runs { steps: args.steps, card: args.card, cache: None };
+    let mut runs = Runs {
+        steps: args.steps,
+        card: args.card,
+        cache: None,
+        devices: args.devices.unwrap_or(1),
+        on_cards: true,
+    };
     if let Some(folder) = &args.export {
         let batches = cases::batches(args, &args.arch)?;
         return export(folder, &args.arch, &runs, batches, out);
     }
     // A wrong command line is reported before a missing card.
     let cards = Card::all();
+    if let Some(devices) = args.devices {
+        let are_cards = cards.as_ref().is_ok_and(|all| all.len() >= devices);
+        runs.on_cards = match args.backend {
+            Backend::Auto => are_cards,
+            Backend::Cuda => true,
+            Backend::Cpu | Backend::Rows => false,
+        };
+    }
+    if !runs.on_cards {
+        let batches = cases::simulated(args)?;
+        let line = format!("{}, simulated by the processor\n", counted(runs.devices, "device"));
+        output::write(out, line.as_bytes())?;
+        return verify(&runs, &batches, out);
+    }
     let card = cards.as_ref().ok().and_then(|all| all.get(args.card));
     let architecture = card.map_or_else(String::new, Card::architecture);
     let batches = match &args.from {
@@ -135,6 +163,9 @@ fn name(batch: &Batch) -> String {
     let mixed = origin.mixed.map(|mixed| mixed.get().name().to_string());
     let form = origin.formulation.map(|form| form.to_string()).or(mixed);
     let what = match (batch.grid.patches, form) {
+        _ if batch.devices > 1 => {
+            format!("{} on {}", batch.system.name(), counted(batch.devices, "device"))
+        }
         ([1, 1, 1], None) => batch.system.name().to_string(),
         ([1, 1, 1], Some(form)) => format!("{} {form}", batch.system.name()),
         ([p, q, r], _) => format!("  {p}x{q}x{r} patches"),
@@ -156,7 +187,7 @@ fn compare<T: Number>(runs: &Runs, batch: &Batch) -> Result<Comparison, Ended> {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let results = in_parallel(batch, threads, |turn| {
         let kind = batch.kind(turn);
-        let run = runs.on_card::<T>(batch, kind, &batch.schedules[turn].1);
+        let run = runs.compared::<T>(batch, kind, &batch.schedules[turn].1);
         differing(bits(run, runs.steps), &references[&kind])
     });
     let mut sums = Comparison { name: name(batch), ..Comparison::default() };
@@ -285,7 +316,7 @@ fn compiled<T: Number>(
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let results = in_parallel(batch, threads.div_ceil(4), |turn| {
         let (_, schedule) = &batch.schedules[turn];
-        let run = runs.on_card::<T>(batch, batch.kind(turn), schedule);
+        let run = runs.compared::<T>(batch, batch.kind(turn), schedule);
         run.compile_into(cache, arch)
     });
     let named = batch.schedules.iter().zip(results);

@@ -109,6 +109,35 @@ fn json_holds_consistent_numbers() {
     assert!(number("median_mpts_per_s") <= number("mpts_per_s"));
 }
 
+/// Devices are simulated here, and rates of this machine are no test: the ratios of the numbers are.
+#[test]
+fn several_devices_are_compared_with_the_first() {
+    let folder = folder("scaling");
+    let words = "bench heat --precision f64 --threads 1 --cells 16 --repeat 1 --steps 1 --schedule rows --devices 1,2";
+    let drawn = format!("{words} --scaling weak --pictures {}", folder.display());
+    let printed = good(&drawn, scratch());
+    let told =
+        ["weak scaling of Heat f64, rows, 1 thread", "100.0 %", "16×32/1×2", "share this machine"];
+    assert_has(&printed, &told);
+    for name in ["Heat-f64-weak-scaling.png", "Heat-f64-weak-scaling-efficiency.png"] {
+        assert!(folder.join(name).is_file(), "no {name} of\n{printed}");
+    }
+    std::fs::remove_dir_all(folder).unwrap_or_else(|e| panic!("{e}"));
+    let value = json(&format!("{words} --json"), scratch());
+    let curve = &value["scaling"]["curves"][0];
+    assert_eq!(
+        (&value["scaling"]["kind"], &curve["is_simulated"]),
+        (&"strong".into(), &true.into())
+    );
+    let rate = |at: usize| curve["points"][at]["mpts_per_s"].as_f64().unwrap_or_default();
+    let efficiency = curve["points"][1]["efficiency"].as_f64().unwrap_or_default();
+    assert!((efficiency / (rate(1) / rate(0) / 2.0) - 1.0).abs() < 1e-9, "{curve:#}");
+    let one = json(&words.replace(" --devices 1,2", " --json"), scratch());
+    assert!(one.get("scaling").is_none() && one["cases"][0]["devices"] == 1);
+    let both = refused(&format!("{words} --scaling weak --patches 1,2"), scratch(), 2);
+    assert_has(&both, &["--patches are of one mesh"]);
+}
+
 #[cfg(unix)]
 #[test]
 fn another_program_runs_beside_ours() {

@@ -5,7 +5,7 @@ use std::process::Stdio;
 
 mod common;
 
-use common::{all_refused, assert_has, folder, good, json, refused, stencil, text};
+use common::{all_refused, assert_has, folder, good, json, refused, scratch, stencil, text};
 
 #[test]
 fn a_run_leaves_a_picture_and_the_fields() {
@@ -72,7 +72,7 @@ fn explain_counts_the_papers_points() {
 #[cfg(unix)]
 #[test]
 fn a_closed_pipe_is_no_error() {
-    let child = common::command("explain isothermal_ns", common::scratch())
+    let child = common::command("explain isothermal_ns", scratch())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn();
@@ -87,7 +87,7 @@ fn a_closed_pipe_is_no_error() {
 fn what_is_there_for_cards_is_said_and_used() {
     let here = folder("cards");
     let found = good("doctor", &here);
-    assert_has(&found, &["processor ", "card", "NVRTC ", "cache "]);
+    assert_has(&found, &["processor ", "card", "NVRTC ", "cache ", "NCCL ", "MPI "]);
     let usable = found.contains("compute capability") && !found.contains("no usable NVRTC");
     let run = "run explosion --backend cuda --cells 16,16,16 --steps 2 --out here";
     let run = stencil(run, &here);
@@ -135,6 +135,51 @@ fn a_plan_has_what_the_machine_can_tell_of_it() {
         assert_eq!(analyzed.status.code(), Some(2));
         assert!(text(&analyzed.stderr).starts_with("error: "));
     }
+}
+
+/// A run on several devices has the bits of one, and its record has the devices.
+#[test]
+fn several_devices_are_simulated_and_recorded() {
+    let here = folder("devices");
+    let run = "run explosion --cells 12,16,20 --steps 2 --precision f64 --out";
+    good(&format!("{run} one"), &here);
+    let printed = good(&format!("{run} two --devices 2"), &here);
+    let told = "2 devices, simulated by the processor";
+    assert_has(&printed, &["1 × 1 × 2 patches of 12 × 16 × 10 cells", told, "│ devices "]);
+    let again = json("run two/problem.toml --out again --json", &here);
+    assert_eq!(
+        (&again["backend"]["devices"], &again["mesh"]["patches"][2]),
+        (&2.into(), &2.into())
+    );
+    let field = |folder: &str| {
+        let file = here.join(folder).join("final.npz");
+        let mut file = stencil_runtime::io::Npz::open(file).unwrap_or_else(|e| panic!("{e}"));
+        file.array_f64("lnrho").unwrap_or_else(|e| panic!("{e}"))
+    };
+    assert!(field("one") == field("two") && field("one") == field("again"));
+    for (devices, message) in [
+        ("0", "0 devices do no steps"),
+        ("1,1", "card 1 is listed twice; "),
+        ("two", "write `all`, a count such as `2`, or cards such as `0,1`"),
+        ("7 --patches 2,1,2", "7 devices cannot share 4 patches"),
+        ("7919", "a mesh of 12 × 16 × 20 cells cannot be cut into 7919 boxes"),
+    ] {
+        let words = format!("run explosion --cells 12,16,20 --devices {devices}");
+        let said = refused(&words, &here, 2);
+        assert_has(&said, &[message.trim_end_matches("; ")]);
+    }
+}
+
+/// Simulated devices are compared with one, without a card.
+#[test]
+fn devices_are_verified_against_one() {
+    let of = "verify heat --backend cpu --steps 3 --precision f64 --cells 12,18 --devices";
+    let printed = good(&format!("{of} 3"), scratch());
+    let line = "Heat on 3 devices        2d  f64          8";
+    assert_has(&printed, &["3 devices, simulated by the processor\n", line, "all bits are equal"]);
+    let said = refused(&format!("{of} 3 --patches 2,1"), scratch(), 2);
+    assert_has(&said, &["3 devices cannot share 2 patches"]);
+    refused("verify heat --devices 0", scratch(), 2);
 }
 
 #[test]

@@ -2,7 +2,10 @@
 
 use stencil_compiler::diag::counted;
 use stencil_runtime::backend::cuda::nvrtc::Nvrtc;
-use stencil_runtime::backend::cuda::{CACHE_VARIABLE, Cache, Calibration, Card, CudaError};
+use stencil_runtime::backend::cuda::{
+    CACHE_VARIABLE, Cache, Calibration, Card, CardLink, CudaError,
+};
+use stencil_runtime::backend::transport;
 use stencil_runtime::{Instructions, bench};
 
 /// Returns the page. Rates of cards are those that were measured before, or measured `again`.
@@ -24,6 +27,9 @@ pub fn page(again: bool) -> String {
         }
         Err(error) => text += &format!("cards       {error}\n"),
     }
+    if let Ok(cards) = &cards {
+        text += &links(&Card::links(cards), cards.len());
+    }
     let major = cards.ok().and_then(|cards| Some(cards.first()?.driver.0));
     let nvrtc = match major {
         Some(major) => Nvrtc::open_up_to(i32::try_from(major).unwrap_or(i32::MAX)),
@@ -42,7 +48,52 @@ pub fn page(again: bool) -> String {
             "cache       none: set {CACHE_VARIABLE} to a folder, or kernels are compiled at each start\n"
         ),
     };
-    text + &cache
+    text + &cache + &transports()
+}
+
+/// The links between cards, those that are alike in one line.
+fn links(links: &[CardLink], cards: usize) -> String {
+    if cards < 2 {
+        return String::new();
+    }
+    let words = |link: &CardLink| match (link.has_access, link.rank) {
+        (false, _) => "no peer access: they cannot share a run".to_string(),
+        (true, None) => "peer access".to_string(),
+        (true, Some(rank)) => format!("peer access, rank {rank} (0 is the fastest)"),
+    };
+    let mut lines: Vec<(String, Vec<String>)> = Vec::new();
+    for link in links {
+        let (words, pair) = (words(link), format!("{} to {}", link.from, link.to));
+        match lines.iter_mut().find(|(known, _)| *known == words) {
+            Some((_, pairs)) => pairs.push(pair),
+            None => lines.push((words, vec![pair])),
+        }
+    }
+    if lines.is_empty() {
+        return "links       the driver does not tell of links between cards\n".to_string();
+    }
+    let line = |(words, pairs): &(String, Vec<String>)| match pairs.len() == cards * (cards - 1) {
+        true => format!("links       each card to each other one: {words}\n"),
+        false => format!("links       {}: {words}\n", pairs.join(", ")),
+    };
+    lines.iter().map(line).collect()
+}
+
+/// The libraries that would join the cards of several processes.
+fn transports() -> String {
+    let nccl = transport::nccl_version().unwrap_or_else(|why| format!("not found: {why}"));
+    let library = transport::mpi_library().map(str::to_string);
+    let program = transport::mpirun().map(|file| file.display().to_string());
+    let found: Vec<String> = program.into_iter().chain(library).collect();
+    let mpi = match found.is_empty() {
+        true => {
+            "not found: no mpirun on the path, and the system loader knows no libmpi".to_string()
+        }
+        false => found.join(", "),
+    };
+    format!(
+        "NCCL        {nccl}\nMPI         {mpi}\n            runs on the cards of one machine need neither of both\n"
+    )
 }
 
 fn describe(card: &Card) -> String {
@@ -106,6 +157,22 @@ mod tests {
     use stencil_runtime::backend::cuda::{Doubt, Measured};
 
     use super::*;
+
+    #[test]
+    fn links_that_are_alike_are_one_line() {
+        let link = |from, to, rank| CardLink { from, to, has_access: rank < 9, rank: Some(rank) };
+        assert_eq!(links(&[], 1), "");
+        assert_eq!(
+            links(&[link(0, 1, 0), link(1, 0, 0)], 2),
+            "links       each card to each other one: peer access, rank 0 (0 is the fastest)\n"
+        );
+        let some = [link(0, 1, 0), link(0, 2, 9), link(1, 0, 0), link(2, 0, 9)];
+        assert_eq!(
+            links(&some, 3),
+            "links       0 to 1, 1 to 0: peer access, rank 0 (0 is the fastest)\n\
+             links       0 to 2, 2 to 0: no peer access: they cannot share a run\n"
+        );
+    }
 
     #[test]
     fn numbers_have_usual_units_and_doubts_are_told() {

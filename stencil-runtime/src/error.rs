@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use stencil_compiler::compile::ScheduleError;
-use stencil_compiler::diag::{Code, Diagnostics};
+use stencil_compiler::diag::{Code, Diagnostics, counted};
 
 use crate::backend::cpu::UnknownInstructions;
 use crate::backend::cuda::CudaError;
@@ -69,6 +69,19 @@ pub enum Error {
         devices: usize,
         /// The patches.
         patches: usize,
+    },
+    /// More devices than a mesh can be cut into boxes for.
+    #[error(
+        "a mesh of {} × {} × {} cells cannot be cut into {devices} boxes, one for each device; give {}, or more cells",
+        cells[0], cells[1], cells[2], counted(*fewer, "device")
+    )]
+    Boxes {
+        /// The devices.
+        devices: usize,
+        /// The cells along x, y, z.
+        cells: [usize; 3],
+        /// The most devices below that there is a cut for.
+        fewer: usize,
     },
     /// A length, an origin or a time step that makes no sense.
     #[error("{what} is {value}; {help}")]

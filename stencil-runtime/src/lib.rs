@@ -70,11 +70,11 @@ pub use backend::cpu::program;
 pub use backend::cpu::{Instructions, UnknownInstructions};
 pub use error::{BadSpeed, Error, NotFinite, Unstable};
 pub use field::{MemoryUse, Shortage};
-pub use mesh::{Axis, Boundary, BoundaryPoint, Face, Faces, Mesh, Side, Source};
+pub use mesh::{Axis, Boundary, BoundaryPoint, Face, Faces, Mesh, Side, Source, device_boxes};
 pub use number::Number;
 pub use simulation::{
-    Builder, Engine, Flow, Outcome, Pick, Picked, Quantity, RejectedStep, Restored, Simulation,
-    Timings,
+    Builder, Devices, Engine, Flow, Outcome, Pick, Picked, Quantity, RejectedStep, Restored,
+    Simulation, Timings,
 };
 pub use stencil_compiler as compiler;
 pub use stencil_compiler::emit::RowInput;

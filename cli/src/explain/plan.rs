@@ -35,6 +35,10 @@ pub(crate) struct PlanArgs {
     /// as many neighbours of the fastest
     #[arg(long, value_name = "N", default_value = "64", requires = "shown")]
     candidates: usize,
+    /// Show the plan of one of so many devices, too, each with a box of the mesh: exchanges with their depth and bytes, and the
+    /// kernels that run beside them
+    #[arg(long, value_name = "N", value_parser = source::devices, requires = "shown")]
+    devices: Option<usize>,
     /// Write the plan as JSON in place of text
     #[arg(long, requires = "shown")]
     json: bool,
@@ -76,6 +80,7 @@ pub(super) fn run(
         against: against.map(named).transpose()?,
         candidates: args.plan.candidates,
         compile: !args.plan.no_compile,
+        devices: args.plan.devices,
     };
     let mut report = Report::new(super::problem(args, &loaded, cells), wanted)?;
     if args.plan.analyze {

@@ -20,6 +20,9 @@ pub(super) fn of(args: &RunArgs) -> Vec<Change> {
     if let Some(patches) = &args.patches {
         option("--patches", "mesh.patches", patches);
     }
+    if let Some(devices) = &args.devices {
+        option("--devices", "mesh.devices", devices);
+    }
     if let Some(steps) = args.steps {
         option("--steps", "time.steps", &steps.to_string());
     }

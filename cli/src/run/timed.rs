@@ -47,7 +47,7 @@ pub(super) fn schedule<T: Number>(
 fn like<T: Number>(problem: &Problem, cells: [usize; 3]) -> Builder<T> {
     let mut run = problem.builder::<T>().cells(cells).unchecked_step(true);
     if cells != problem.mesh.cells {
-        run = run.patches([1; 3]);
+        run = run.patches([1; 3]).devices(1);
     }
     match problem.time.dt {
         TimeStep::Fixed(dt) => run.dt(dt * 1e-3),

@@ -15,7 +15,9 @@ use stencil_report::smooth::mean;
 use stencil_runtime::backend::cuda::Cache;
 use stencil_runtime::io::read_text;
 use stencil_runtime::tune::ODD;
-use stencil_runtime::{Axis, Boundary, Builder, Engine, Number, Simulation, Source, SystemDef};
+use stencil_runtime::{
+    Axis, Boundary, Builder, Engine, Error, Number, Simulation, Source, SystemDef, device_boxes,
+};
 
 use super::on_card::on_card;
 use super::{VerifyArgs, plans};
@@ -58,15 +60,22 @@ impl Grid {
 
     /// Several patches, which differ; none by default if there are fewer cells. Given patches must have cells.
     fn cut(args: &VerifyArgs, dimension: usize) -> Result<Option<Self>, Ended> {
-        let mut patches = PATCHES[dimension - 1];
+        let cells = Self::whole(args, dimension).cells;
+        let mut patches = match args.devices {
+            Some(devices) => device_boxes(cells, devices, [true; 3])?,
+            None => PATCHES[dimension - 1],
+        };
         for (own, given) in patches.iter_mut().zip(&args.patches).take(dimension) {
             *own = *given;
         }
-        let cells = Self::whole(args, dimension).cells;
+        let (all, devices) = (patches.iter().product(), args.devices.unwrap_or(1));
+        if devices > all {
+            return Err(Error::Devices { devices, patches: all }.into());
+        }
         let uncut = (0..3).find(|a| !(1..=cells[*a]).contains(&patches[*a]));
         match uncut {
             None => Ok(Some(Grid { cells, patches })),
-            Some(_) if args.patches.is_empty() => Ok(None),
+            Some(_) if args.patches.is_empty() && args.devices.is_none() => Ok(None),
             Some(axis) => Err(Failure::new(format!(
                 "error: {} cells along {} cannot be cut into {} patches; give other --cells or --patches",
                 cells[axis],
@@ -85,6 +94,8 @@ pub(super) struct Batch {
     pub(super) origin: Origin,
     pub(super) precision: Precision,
     pub(super) grid: Grid,
+    /// Devices that share the patches.
+    pub(super) devices: usize,
     /// Schedules with names.
     pub(super) schedules: Vec<(String, Schedule)>,
 }
@@ -180,6 +191,7 @@ pub(super) fn batches(args: &VerifyArgs, architecture: &str) -> Result<Vec<Batch
                 origin: origin.clone(),
                 precision: *precision,
                 grid,
+                devices: args.devices.unwrap_or(1),
                 schedules,
             };
             // For each kind of boundaries one of the presets, those that are no preset, two that have other loads at
@@ -193,7 +205,9 @@ pub(super) fn batches(args: &VerifyArgs, architecture: &str) -> Result<Vec<Batch
             let some = some.chain(unusual(system.algorithm(), *precision, architecture));
             let some = some.chain(at_ends);
             let some = some.chain(fused.into_iter().take(1)).collect();
-            batches.push(batch(Grid::whole(args, dimension), schedules));
+            if args.devices.is_none() {
+                batches.push(batch(Grid::whole(args, dimension), schedules));
+            }
             if let Some(grid) = Grid::cut(args, dimension)? {
                 batches.push(batch(grid, some));
             }
@@ -216,6 +230,25 @@ pub(super) fn batches(args: &VerifyArgs, architecture: &str) -> Result<Vec<Batch
     }
     if let Some(file) = args.plans.as_deref().filter(|_| !has_planned) {
         return Err(plans::none(file, architecture));
+    }
+    Ok(batches)
+}
+
+/// Runs of the processor's own schedules on devices that it simulates, one for each kind of boundaries.
+pub(super) fn simulated(args: &VerifyArgs) -> Result<Vec<Batch>, Ended> {
+    let mut batches = Vec::new();
+    for (system, origin) in in_forms(systems(&args.systems, args.dimension)?, &args.mixed)? {
+        let dimension = system.algorithm().dimension.clamp(1, 3);
+        let Some(grid) = Grid::cut(args, dimension)? else { continue };
+        let own = ("its own schedule".to_string(), system.schedule().clone());
+        batches.extend(args.precision.iter().map(|precision| Batch {
+            system: system.clone(),
+            origin: origin.clone(),
+            precision: *precision,
+            grid,
+            devices: args.devices.unwrap_or(1),
+            schedules: vec![own.clone(); KINDS],
+        }));
     }
     Ok(batches)
 }
@@ -382,6 +415,9 @@ pub(super) struct Runs {
     pub(super) card: usize,
     /// The kernels that were compiled before, if nothing is to be compiled.
     pub(super) cache: Option<Cache>,
+    /// The devices of the runs that are compared with one device of the processor, and whether they are cards.
+    pub(super) devices: usize,
+    pub(super) on_cards: bool,
 }
 
 impl Runs {
@@ -432,16 +468,22 @@ impl Runs {
         self.builder(batch, kind).engine(Engine::Cpu)
     }
 
-    /// A run of a schedule on the card.
-    pub(super) fn on_card<T: Number>(
+    /// A run of a schedule on the card, or on several devices.
+    pub(super) fn compared<T: Number>(
         &self,
         batch: &Batch,
         kind: usize,
         schedule: &Schedule,
     ) -> Builder<T> {
-        let builder = self.builder(batch, kind).schedule(schedule.clone());
-        let builder = builder.patches(batch.grid.patches);
-        let builder = builder.engine(Engine::Cuda).card(self.card).threads(1);
+        let builder = self.builder(batch, kind).patches(batch.grid.patches).threads(1);
+        if !self.on_cards {
+            return builder.devices(self.devices).engine(Engine::Cpu);
+        }
+        let builder = builder.schedule(schedule.clone()).engine(Engine::Cuda).card(self.card);
+        let builder = match self.devices {
+            1 => builder,
+            several => builder.devices(several),
+        };
         match &self.cache {
             Some(cache) => builder.kernels(cache.clone()),
             None => builder,

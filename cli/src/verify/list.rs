@@ -170,6 +170,7 @@ impl<'a> Fields<'a> {
             origin,
             precision: precision.ok_or_else(|| format!("there is no precision `{wanted}`"))?,
             grid: Grid { cells: self.along_axes("cells")?, patches: self.along_axes("patches")? },
+            devices: 1,
             schedules: Vec::new(),
         };
         let mut kernels = Vec::new();

@@ -64,13 +64,16 @@ pub(super) struct Case<T> {
 impl<T: Number> Case<T> {
     /// Sets up a run with smooth values.
     pub(super) fn new(system: &SystemDef, setup: &Setup<'_>) -> Result<Self, Failure> {
-        let Setup { cells, patches, engine, threads, cfl, lean, ref schedule } = *setup;
+        let Setup { cells, patches, devices, engine, threads, cfl, lean, ref schedule } = *setup;
         let alike = || smooth::run::<T>(system, cells);
         let mut builder = cfl
             .map_or_else(alike, |number| smooth::without_steps(system, cells).cfl(number))
-            .patches(along_axes(system, patches, 1))
+            .devices(devices)
             .engine(engine)
             .pick(Pick::Before);
+        if !patches.is_empty() {
+            builder = builder.patches(along_axes(system, patches, 1));
+        }
         if let Some(threads) = threads {
             builder = builder.threads(threads);
         }
@@ -269,6 +272,8 @@ impl<T: Number> Case<T> {
             dt: self.simulation.dt(),
             cells: simulation.cells(),
             patches: simulation.patches(),
+            devices: simulation.devices(),
+            dimension: system.model().dimension,
             steps: self.steps,
             repeat: self.seconds.len(),
             best_mpts: per_second(best) / 1e6,

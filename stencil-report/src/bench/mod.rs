@@ -14,6 +14,7 @@ mod other_program;
 mod parts;
 mod picture;
 mod report;
+mod scaling;
 mod shares;
 #[cfg(test)]
 mod tests;
@@ -23,14 +24,17 @@ use case::Case;
 pub(crate) use case::best_and_median;
 use other_program::OtherProgram;
 pub use report::Measured;
+pub use scaling::Scaling;
 
 /// A mesh, and the engine that computes the steps on it.
 #[derive(Clone, Debug)]
 pub struct Setup<'a> {
     /// Cells along each axis.
     pub cells: [usize; 3],
-    /// Patches: none is one, one number is for all axes, or one for each.
+    /// Patches: none is one for each device, one number is for all axes, or one for each.
     pub patches: &'a [usize],
+    /// Devices that share the patches.
+    pub devices: usize,
     /// The engine.
     pub engine: Engine,
     /// Threads of the processor; one for each core if not given.
@@ -116,13 +120,20 @@ pub struct Results {
     all: Vec<Measured>,
     compares: bool,
     kernels: bool,
+    scaling: Option<Scaling>,
 }
 
 impl Results {
     /// Makes an empty list. Schedules are compared with the first of them if `compares`, and the text shows kernels and parts of
     /// steps if `kernels`.
     pub fn new(compares: bool, kernels: bool) -> Self {
-        Results { all: Vec::new(), compares, kernels }
+        Results { all: Vec::new(), compares, kernels, scaling: None }
+    }
+
+    /// Sets whether cases that differ in the number of devices are compared, and how their meshes differ.
+    pub fn scaling(mut self, scaling: Option<Scaling>) -> Self {
+        self.scaling = scaling;
+        self
     }
 
     /// Adds a case and returns its lines of the table.
@@ -145,10 +156,11 @@ impl Results {
         }
     }
 
-    /// Returns what follows the table: kernels if they are wanted, and notes.
+    /// Returns the text below the table: kernels and the scaling if they are wanted, and notes.
     pub fn end(&self) -> String {
         let kernels = self.kernels.then(|| report::kernels(&self.all));
-        kernels.unwrap_or_default() + &report::notes(&self.all)
+        let scaling = self.scaling.map(|scaling| scaling::table(&self.all, scaling));
+        kernels.unwrap_or_default() + &scaling.unwrap_or_default() + &report::notes(&self.all)
     }
 }
 
@@ -159,10 +171,19 @@ impl Render for Results {
     }
 
     fn json(&self) -> Value {
-        json!({ "cases": self.all.iter().map(Measured::json).collect::<Vec<_>>() })
+        let cases: Vec<Value> = self.all.iter().map(Measured::json).collect();
+        match self.scaling {
+            None => json!({ "cases": cases }),
+            Some(scaling) => {
+                json!({ "cases": cases, "scaling": scaling::json(&self.all, scaling) })
+            }
+        }
     }
 
     fn pictures(&self) -> Vec<(String, Picture)> {
-        picture::all(&self.all)
+        match self.scaling {
+            None => picture::all(&self.all),
+            Some(scaling) => scaling::pictures(&self.all, scaling),
+        }
     }
 }

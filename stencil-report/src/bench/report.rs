@@ -29,6 +29,10 @@ pub struct Measured {
     pub(super) dt: f64,
     pub(super) cells: [usize; 3],
     pub(super) patches: [usize; 3],
+    /// Devices that share the patches.
+    pub(super) devices: usize,
+    /// The number of dimensions.
+    pub(super) dimension: usize,
     /// Steps in a timing, and timings.
     pub(super) steps: u64,
     pub(super) repeat: usize,
@@ -90,6 +94,11 @@ impl Measured {
         self.floor_ms / self.ms_per_step
     }
 
+    /// Does the processor simulate several devices?
+    pub(super) fn is_simulated(&self) -> bool {
+        self.devices > 1 && self.card.is_none()
+    }
+
     /// The simulated time a second of steps that adapt to speeds; others are of no particular length.
     fn simulated(&self) -> Option<f64> {
         self.cfl.map(|_| self.dt / (1e-3 * self.ms_per_step))
@@ -111,7 +120,7 @@ impl Measured {
         let case = |r: &Measured| {
             let threads = r.processor.map(|processor| processor.threads);
             let of = (r.system.clone(), r.precision, r.mixed, r.order);
-            (of, r.cells, r.patches, r.engine, threads)
+            (of, r.cells, r.patches, r.devices, r.engine, threads)
         };
         before.iter().find(|other| case(other) == case(self))
     }
@@ -151,7 +160,7 @@ impl Measured {
     }
 
     /// Those of the mesh, behind them the patches if there are many: `256×256×256/2×1×3`.
-    fn cells(&self) -> String {
+    pub(super) fn cells(&self) -> String {
         let axes = (0..3).filter(|axis| *axis == 0 || self.cells[*axis] > 1);
         let axes: Vec<usize> = axes.collect();
         let text = |of: &[usize; 3]| {
@@ -239,6 +248,7 @@ impl Measured {
             "dt": self.dt,
             "cells": self.cells,
             "patches": self.patches,
+            "devices": self.devices,
             "steps": self.steps,
             "repeat": self.repeat,
             "mpts_per_s": self.best_mpts,

@@ -33,6 +33,8 @@ pub(super) fn measured() -> Measured {
         dt: 1e-3,
         cells: [64, 32, 1],
         patches: [1; 3],
+        devices: 1,
+        dimension: 2,
         steps: 10,
         repeat: 3,
         best_mpts: 20.0,

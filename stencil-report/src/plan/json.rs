@@ -24,6 +24,7 @@ pub(super) fn report(report: &Report<'_>) -> Value {
         "cells": report.problem.cells,
         "card": report.problem.on.name,
         "plan": planned(report, &report.plan),
+        "devices": report.shared.as_ref().map(|shared| shared.json(problem.points())),
         "against": report.against.as_ref().map(|other| planned(report, other)),
         "differences": report.against.as_ref().map(|other| diff::json(other, &report.plan)),
         "cuts": report.cuts.iter().map(cut).collect::<Vec<_>>(),

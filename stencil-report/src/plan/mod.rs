@@ -5,6 +5,7 @@ mod analyze;
 mod candidates;
 mod cuts;
 mod declared;
+mod devices;
 mod diff;
 mod json;
 mod pictures;

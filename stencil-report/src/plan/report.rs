@@ -19,6 +19,7 @@ use super::analyze::{self, Measured};
 use super::candidates::{Candidate, Predicted, Problem};
 use super::cuts::{Cut, Cuts};
 use super::declared::Declared;
+use super::devices::Shared;
 use super::{json, pictures, text};
 use crate::{Failure, Picture, Render};
 
@@ -35,6 +36,8 @@ pub struct Report<'a> {
     pub(super) cuts: Vec<Cut>,
     /// All other candidates, the fastest first.
     pub(super) rejected: Vec<Candidate>,
+    /// The plan of one of several devices.
+    pub(super) shared: Option<Shared>,
 }
 
 /// The schedules that a report is to be of.
@@ -48,6 +51,8 @@ pub struct Wanted<'a> {
     pub candidates: usize,
     /// Are kernels compiled for their registers?
     pub compile: bool,
+    /// Devices that share the mesh, if a plan among them is wanted.
+    pub devices: Option<usize>,
 }
 
 /// One schedule as a tree of a step.
@@ -348,6 +353,8 @@ impl<'a> Report<'a> {
                 problem.planned(words, schedule, wanted.compile)?
             }
         };
+        let shared = wanted.devices.filter(|devices| *devices > 1);
+        let shared = shared.map(|devices| Shared::new(&problem, &plan.schedule, devices));
         let cuts = Cuts { problem: &problem, candidates: &candidates };
         let cuts = cuts.of((&plan.schedule, &plan.predicted));
         let same = |c: &Candidate| match &c.outcome {
@@ -358,6 +365,7 @@ impl<'a> Report<'a> {
             against,
             cuts,
             rejected: candidates.into_iter().filter(|c| !same(c)).collect(),
+            shared: shared.transpose()?,
             plan,
             problem,
         })

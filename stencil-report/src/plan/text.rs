@@ -49,6 +49,9 @@ pub(super) fn page(report: &Report<'_>) -> String {
     page += &measured(report);
     page.push('\n');
     page += &step(report).print();
+    if let Some(shared) = &report.shared {
+        page += &shared.text(problem.points());
+    }
     if let Some(other) = &report.against {
         page += &diff::text(other, plan);
     }

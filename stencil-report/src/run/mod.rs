@@ -143,6 +143,7 @@ impl<T: Number> Render for Summary<'_, T> {
             "precision": T::NAME,
             "backend": {
                 "device": simulation.card().map_or("cpu", |card| card.name.as_str()),
+                "devices": simulation.devices(),
                 "engine": simulation.engine().name(),
                 "instructions": simulation.instructions().name(),
                 "threads": simulation.threads(),
@@ -219,6 +220,9 @@ impl<T: Number> Render for Summary<'_, T> {
         }
         if let Some(patches) = start::patches(simulation) {
             summary = summary.row("patches", patches);
+        }
+        if let Some(devices) = start::devices(simulation) {
+            summary = summary.row("devices", devices);
         }
         if !self.errors.is_empty() {
             summary = summary.section("Errors against the exact solution");

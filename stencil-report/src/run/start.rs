@@ -50,6 +50,9 @@ fn settings<T: Number>(out: &mut String, problem: &Problem, simulation: &Simulat
     if let Some(patches) = patches(simulation) {
         let _ = writeln!(out, "  {patches}");
     }
+    if let Some(devices) = devices(simulation) {
+        let _ = writeln!(out, "  {devices}");
+    }
     for line in problem.boundary_lines() {
         let _ = writeln!(out, "  {line}");
     }
@@ -97,6 +100,15 @@ pub(super) fn patches<T: Number>(simulation: &Simulation<T>) -> Option<String> {
         let largest = text(&|a| cells[a].div_ceil(counts[a]));
         format!("{} patches of {most}{largest} cells", text(&|a| counts[a]))
     })
+}
+
+/// `2 cards`, or `2 devices, simulated by the processor`, where there are several.
+pub(super) fn devices<T: Number>(simulation: &Simulation<T>) -> Option<String> {
+    match (simulation.devices(), simulation.card()) {
+        (1, _) => None,
+        (several, Some(_)) => Some(format!("{several} cards")),
+        (several, None) => Some(format!("{several} devices, simulated by the processor")),
+    }
 }
 
 fn join(values: impl Iterator<Item = String>, between: &str) -> String {

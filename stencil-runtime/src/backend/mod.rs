@@ -3,6 +3,7 @@
 pub mod cpu;
 pub mod cuda;
 mod device;
+pub mod transport;
 
 use std::any::Any;
 

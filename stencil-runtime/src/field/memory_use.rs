@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use stencil_compiler::plan::{BufferRole, Plan};
 
 use super::Shape;
-use crate::mesh::Patches;
+use crate::mesh::Patch;
 
 /// Bytes that a run takes on the device of its steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,14 +26,18 @@ pub struct MemoryUse {
 impl MemoryUse {
     /// Returns the use of arrays on all patches and of kept fields, which take so many bytes.
     pub(crate) fn of_arrays(
-        (patches, halo): (&Patches, [usize; 3]),
+        (patches, halo): (&[Patch], [usize; 3]),
         value_bytes: usize,
         [arrays, kept]: [usize; 2],
         bytes: usize,
     ) -> Self {
-        let inside: usize = patches.mesh.iter().product();
-        let around = (0..3).map(|axis| patches.mesh[axis] + 2 * halo[axis] * patches.counts[axis]);
-        let around = around.product::<usize>() - inside;
+        let cells = |halo: [usize; 3]| {
+            let of =
+                |patch: &Patch| (0..3).map(|a| patch.cells[a] + 2 * halo[a]).product::<usize>();
+            patches.iter().map(of).sum::<usize>()
+        };
+        let inside = cells([0; 3]);
+        let around = cells(halo) - inside;
         let of = |arrays: usize, cells: usize| arrays * cells * value_bytes;
         let all = of(arrays + kept, inside + around);
         debug_assert!(all <= bytes, "{all} bytes of cells in {bytes}");
@@ -205,12 +209,13 @@ pub(crate) fn largest(cells: [usize; 3], fits: impl Fn([usize; 3]) -> bool) -> [
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mesh::Patches;
 
     #[test]
     fn arrays_are_values_ghost_cells_and_padding() {
         // Rows of 12 values with ghost cells before and behind fill lines of 32 values.
         let shape = Shape::new([12, 5, 4], [2, 1, 0], 4).unwrap();
-        let (bytes, patches) = (3 * 4 * shape.len(), Patches::one(shape.cells));
+        let (bytes, patches) = (3 * 4 * shape.len(), Patches::one(shape.cells).list());
         let room = MemoryUse::of_arrays((&patches, shape.halo), 4, [2, 1], bytes);
         let cells = 12 * 5 * 4;
         assert_eq!((room.values, room.kept), (2 * 4 * cells, 4 * cells));

@@ -1,5 +1,6 @@
 //! The mesh: the places of its cells, and the conditions beyond its faces.
 
+mod assign;
 mod axis;
 mod boundary;
 mod copies;
@@ -10,6 +11,7 @@ mod reach;
 mod resolve;
 mod source;
 
+pub use assign::device_boxes;
 pub use axis::{Axis, Face, Faces, Side};
 pub use boundary::{Boundary, BoundaryPoint};
 pub(crate) use boundary::{GhostFunction, PointFunction};

@@ -1,5 +1,7 @@
 //! A mesh as a list of patches.
 
+use std::ops::Range;
+
 use super::{Axis, Mesh, Side};
 use crate::Error;
 
@@ -90,9 +92,36 @@ impl Patches {
         (0..self.count()).map(|number| self.patch(number)).collect()
     }
 
+    /// Returns the patches of one of the devices.
+    pub(crate) fn owned(&self, device: usize) -> Range<usize> {
+        let first = |device: usize| (device * self.count()).div_ceil(self.devices);
+        first(device)..first(device + 1)
+    }
+
+    /// Returns the most patches that a device has.
+    pub(crate) fn of_a_device(&self) -> usize {
+        self.count().div_ceil(self.devices)
+    }
+
     /// Returns one patch with all cells.
     pub(crate) fn one(cells: [usize; 3]) -> Self {
         Patches { counts: [1; 3], mesh: cells, devices: 1 }
+    }
+
+    /// Returns the axes along which neighbours are on different devices. Around a periodic axis they are only if others are.
+    pub(crate) fn cut(&self) -> [bool; 3] {
+        let all = self.list();
+        let owner = |at: [usize; 3]| {
+            let [p, q, _] = self.counts;
+            all[at[0] + p * (at[1] + q * at[2])].owner
+        };
+        std::array::from_fn(|axis| {
+            (0..all.len()).any(|patch| {
+                let mut next = self.at(patch);
+                next[axis] += 1;
+                next[axis] < self.counts[axis] && owner(next) != all[patch].owner
+            })
+        })
     }
 
     /// Returns the place of a patch in the order along each axis.
@@ -116,6 +145,11 @@ mod tests {
         let patches = Patches { devices: 4, ..cut([8, 3, 9], [2, 1, 3]).unwrap() };
         let owners: Vec<usize> = patches.list().iter().map(|patch| patch.owner).collect();
         assert_eq!(owners, [0, 0, 1, 2, 2, 3]);
+        assert_eq!([0, 1, 2, 3].map(|device| patches.owned(device)), [0..2, 2..3, 3..5, 5..6]);
+        assert_eq!((patches.cut(), patches.of_a_device()), ([true, false, true], 2));
+        let layers = Patches { devices: 3, ..patches };
+        assert_eq!((layers.cut(), layers.of_a_device()), ([false, false, true], 2));
+        assert_eq!(cut([8, 3, 9], [2, 1, 3]).unwrap().cut(), [false; 3]);
     }
 
     #[test]

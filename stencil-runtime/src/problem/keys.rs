@@ -82,7 +82,13 @@ pub const KEYS: &[Key] = &[
         "mesh",
         "patches",
         "patches = [2, 1]",
-        "patches along each axis, which differ by a cell at most and change no bit; 1 if not given",
+        "patches along each axis, which differ by a cell at most and change no bit; one for each device if not given",
+    ),
+    key(
+        "mesh",
+        "devices",
+        "devices = 2",
+        "devices that share the patches: a number, cards such as [0, 1], or \"all\" cards; without `patches` the mesh is cut into a box for each; they change no bit; 1 if not given",
     ),
     key(
         "boundary",

@@ -32,7 +32,7 @@ use stencil_compiler::diag::Code;
 use stencil_compiler::expr::real::Precision;
 
 use crate::io::{read_text, way_out};
-use crate::{Axis, Mesh, SystemDef};
+use crate::{Axis, Devices, Mesh, SystemDef};
 
 pub mod boundary;
 mod change;
@@ -109,8 +109,10 @@ pub struct Problem {
     pub precision: Precision,
     /// The mesh.
     pub mesh: Mesh,
-    /// Patches along x, y, z that it is cut into on a card.
-    pub patches: [usize; 3],
+    /// Patches along x, y, z that it is cut into; one for each device if not given.
+    pub patches: Option<[usize; 3]>,
+    /// The devices that share the patches.
+    pub devices: Devices,
     /// Faces that are not periodic, and single components of such faces.
     pub boundary: Vec<FaceKind>,
     /// All parameters with their values, in the order of the system.
@@ -243,7 +245,9 @@ fn read(
     let params = settings::params(document, &resolved, reader);
     let scope = scope(document, &resolved, params.clone(), reader);
     let mut mesh = settings::mesh(document, model.dimension, reader);
-    let patches = settings::patches(document, mesh.as_ref(), model.dimension, reader);
+    let devices = settings::devices(document, reader);
+    let on = (mesh.as_ref(), devices.as_ref());
+    let patches = settings::patches(document, on, model.dimension, reader);
     let context =
         boundary::Context { scope: &scope, fields: &resolved.fields, dimension: model.dimension };
     let (table, _) = reader.section(document, "boundary");
@@ -278,6 +282,7 @@ fn read(
         precision: precision?,
         mesh: mesh?,
         patches: patches?,
+        devices: devices?,
         boundary,
         params,
         lets: scope.lets().map(|(name, text)| (name.to_string(), text.to_string())).collect(),

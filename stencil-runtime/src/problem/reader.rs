@@ -47,6 +47,12 @@ impl Reader {
         self.mistakes.add(Code::BadSetting, at, message, help);
     }
 
+    /// Notes a mistake by a message whose way out stands behind a `; `.
+    pub(super) fn told(&mut self, at: At, text: &str) {
+        let (message, help) = text.split_once("; ").unwrap_or((text, ""));
+        self.bad(at, message, help);
+    }
+
     /// Notes a name that does not exist; a similar one is suggested, else all are listed.
     pub(super) fn unknown<'a>(
         &mut self,

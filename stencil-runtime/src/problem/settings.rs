@@ -12,9 +12,9 @@ use super::document::{Data, Item, Table};
 use super::mistakes::At;
 use super::reader::{Name, Reader};
 use super::system::Resolved;
-use crate::Mesh;
 use crate::mesh::Patches;
 use crate::simulation::builder::MOST_CELLS;
+use crate::{Devices, Mesh};
 
 /// The time step of a problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -110,28 +110,51 @@ pub(super) fn centered(document: &Table, reader: &mut Reader) -> Option<bool> {
     reader.flag(Name("mesh", "centered"), item)
 }
 
-/// Reads the patches of `[mesh]`.
+/// Reads the devices of `[mesh]`: a number, a list of numbers, or text.
+pub(super) fn devices(document: &Table, reader: &mut Reader) -> Option<Devices> {
+    let Some(item) = document.table("mesh").and_then(|t| t.get("devices")) else {
+        return Some(Devices::default());
+    };
+    let word = |item: &Item| match &item.data {
+        Data::Integer(number) => Some(number.to_string()),
+        Data::Text(text) => Some(text.clone()),
+        _ => None,
+    };
+    let text = match &item.data {
+        Data::List(list) => {
+            let words: Option<Vec<String>> = list.iter().map(word).collect();
+            words.map(|words| format!("[{}]", words.join(",")))
+        }
+        _ => word(item),
+    };
+    let Some(text) = text else {
+        reader.wrong(Name("mesh", "devices"), item, "a number, a list of cards or \"all\"");
+        return None;
+    };
+    text.parse().map_err(|wrong: String| reader.told(item.at, &wrong)).ok()
+}
+
+/// Reads the patches of `[mesh]`, if they are given.
 pub(super) fn patches(
     document: &Table,
-    mesh: Option<&Mesh>,
+    (mesh, devices): (Option<&Mesh>, Option<&Devices>),
     dimension: usize,
     reader: &mut Reader,
-) -> Option<[usize; 3]> {
+) -> Option<Option<[usize; 3]>> {
     let Some(item) = document.table("mesh").and_then(|t| t.get("patches")) else {
-        return Some([1; 3]);
+        return Some(None);
     };
     let name = Name("mesh", "patches");
     let counts = reader.axes(name, item, dimension, |reader, item| {
         usize::try_from(reader.count(name, item)?).ok()
     });
     let counts = fill(counts?, 1);
-    if let Some(Err(error)) = mesh.map(|mesh| Patches::new(mesh, counts, 1)) {
-        let text = error.to_string();
-        let (message, help) = text.split_once("; ").unwrap_or((&text, ""));
-        reader.bad(item.at, message, help);
+    let devices = devices.and_then(Devices::known).unwrap_or(1);
+    if let Some(Err(error)) = mesh.map(|mesh| Patches::new(mesh, counts, devices)) {
+        reader.told(item.at, &error.to_string());
         return None;
     }
-    Some(counts)
+    Some(Some(counts))
 }
 
 /// Returns three values, the last ones of a kind.

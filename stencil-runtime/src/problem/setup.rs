@@ -30,7 +30,10 @@ impl Problem {
             .extent(self.mesh.extent)
             .origin(self.mesh.origin)
             .centered(self.mesh.centered)
-            .patches(self.patches);
+            .devices(self.devices.clone());
+        if let Some(patches) = self.patches {
+            builder = builder.patches(patches);
+        }
         for (name, value) in &self.params {
             builder = builder.param(name, *value);
         }

@@ -11,7 +11,7 @@ use stencil_compiler::stability::Axes;
 
 use super::{Expression, FaceKind, Origin, Problem, Shown, TimeStep};
 use crate::plot::ColorMap;
-use crate::{Axis, Face, Side};
+use crate::{Axis, Devices, Face, Side};
 
 impl Problem {
     /// Returns the problem as a file in which every setting is given: reading it gives this problem again, and running
@@ -79,15 +79,21 @@ impl Problem {
     fn write_mesh(&self, out: &mut String) {
         let axes = self.system.model().dimension;
         let counts = |of: &[usize; 3]| format!("{:?}", &of[..axes]);
-        // One patch is the default: a processor has no other.
-        let patches = (self.patches != [1; 3]).then(|| ("patches", counts(&self.patches)));
+        // One patch and one device are the default.
+        let is_cut = |patches: &[usize; 3]| *patches != [1; 3];
+        let patches = self.patches.filter(is_cut).map(|patches| ("patches", counts(&patches)));
+        let devices = match &self.devices {
+            Devices::Count(1) => None,
+            Devices::All => Some(("devices", quoted("all"))),
+            given => Some(("devices", given.to_string())),
+        };
         let mesh = [
             ("cells", counts(&self.mesh.cells)),
             ("extent", numbers(&self.mesh.extent[..axes])),
             ("origin", numbers(&self.mesh.origin[..axes])),
             ("centered", self.mesh.centered.to_string()),
         ];
-        section(out, "mesh", mesh.into_iter().chain(patches));
+        section(out, "mesh", mesh.into_iter().chain(patches).chain(devices));
     }
 
     fn write_boundary(&self, out: &mut String) {

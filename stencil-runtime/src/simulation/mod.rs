@@ -34,7 +34,7 @@ use builder::{number, rules};
 use watch::Watch;
 
 pub use advance::{Flow, Outcome, Timings};
-pub use builder::{Builder, Engine};
+pub use builder::{Builder, Devices, Engine};
 pub use evaluate::Quantity;
 pub(crate) use picking::{Found, Picking, Wanted};
 pub use picking::{Pick, Picked};
@@ -337,6 +337,11 @@ impl<T: Number> Simulation<T> {
     /// Returns the number of patches along x, y, z that the mesh is cut into.
     pub fn patches(&self) -> [usize; 3] {
         self.setup.patches.counts
+    }
+
+    /// Returns the number of devices that share the patches. Without a [card](Self::card) they are simulated.
+    pub fn devices(&self) -> usize {
+        self.setup.patches.devices
     }
 
     /// Returns the coordinates of the first cell.

@@ -82,9 +82,9 @@ impl<T: Number> Simulation<T> {
         let (engine, mut card, cache) = match on_card(self.device.as_ref()) {
             Some(machine) => (Engine::Cuda, machine.opened(), machine.cache()),
             None if self.setup.engine == Engine::Rows => {
-                (Engine::Rows, cuda::Opening::new(0), None)
+                (Engine::Rows, cuda::Opening::new(Vec::new()), None)
             }
-            None => (Engine::Cpu, cuda::Opening::new(0), None),
+            None => (Engine::Cpu, cuda::Opening::new(Vec::new()), None),
         };
         let is_steady = |source: &Sampled| !matches!(source, Sampled::Unsteady(_));
         let steps_alike =

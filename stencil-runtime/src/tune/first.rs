@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 use stencil_compiler::schedule::{Blocking, LaunchKind, Schedule, strategies};
-use stencil_compiler::search::{self, Case, On, heuristic, presets};
+use stencil_compiler::search::{self, Case, On, presets};
 
 use super::{Candidate, Tuner};
 
@@ -28,8 +28,8 @@ const SCOUTED: usize = 24;
 /// The presets of a formulation for a card.
 pub(super) struct Presets {
     all: Vec<Candidate>,
-    /// The schedule of a run without a plan.
-    usual: Candidate,
+    /// The place of the schedule of a run without a plan.
+    usual: usize,
 }
 
 /// The schedules that a search begins with, of one formulation, by placement and kind of blocking.
@@ -108,7 +108,7 @@ impl Tuner<'_> {
         }
         self.sort(&mut chosen);
         // The schedule of a run without a plan is in every race, even without time.
-        let is_usual = |at: &usize| self.trials[*at].candidate() == *usual;
+        let is_usual = |at: &usize| self.trials[*at].candidate() == own[*usual];
         if let Some(at) = chosen.iter().position(is_usual) {
             chosen[..=at].rotate_right(1);
         }
@@ -150,7 +150,7 @@ impl Tuner<'_> {
     /// Adds the trial of the schedule of a run of a formulation without a plan, or of the first preset that is legal,
     /// even without time.
     fn in_any_case(&mut self, presets: &Presets) -> Vec<usize> {
-        let each = [&presets.usual].into_iter().chain(&presets.all);
+        let each = presets.all.get(presets.usual).into_iter().chain(&presets.all);
         let mut each = each.map(|preset| self.ranked(slice::from_ref(preset), Duration::MAX));
         each.find(|trial| !trial.is_empty()).unwrap_or_default()
     }
@@ -163,11 +163,14 @@ impl Tuner<'_> {
     /// Returns the presets of a formulation for a card.
     fn presets(&self, form: usize) -> Presets {
         let case = Case::new(self.algorithm(form), self.on(form));
-        let of_card = |schedule: &Schedule| schedule.is_for(LaunchKind::Blocks);
-        let all = presets::ALL.par_iter().map(|preset| preset.schedule_for(&case));
-        let all = all.filter(of_card).map(|schedule| Candidate { form, schedule });
-        let all: Vec<Candidate> = all.collect();
-        Presets { all, usual: Candidate { form, schedule: heuristic::gpu_of(&case) } }
+        let all: Vec<(&str, Schedule)> = presets::ALL
+            .par_iter()
+            .map(|preset| (preset.name, preset.schedule_for(&case)))
+            .filter(|(_, schedule)| schedule.is_for(LaunchKind::Blocks))
+            .collect();
+        let usual = all.iter().position(|(name, _)| *name == "gpu").unwrap_or_default();
+        let all = all.into_iter().map(|(_, schedule)| Candidate { form, schedule });
+        Presets { all: all.collect(), usual }
     }
 
     /// Returns the share of a formulation in so many: the default one gets as many as if it were alone, and the others

@@ -2,6 +2,7 @@
 
 mod accuracy;
 mod boundaries;
+mod cards;
 mod causes;
 mod limits;
 mod loops;

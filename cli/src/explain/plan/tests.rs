@@ -100,6 +100,40 @@ fn fills_stand_before_the_kernels_that_wait_for_them() {
     assert!(!plan("heat --schedule gathered").contains("fill ghost"));
 }
 
+/// Two arrays of 64 x 64 x 3 cells at either end, one for each field and the stored function.
+#[test]
+fn several_devices_have_exchanges_and_kernels_beside_them() {
+    let line = "ns --mixed composed --schedule decomposed --devices 2";
+    let page = plan(line);
+    has_lines(
+        &page,
+        &[
+            "DEVICES: the step of one device of 2",
+            "  The mesh is cut into 1 x 1 x 2 boxes of 64 x 64 x 32 cells at most",
+            "  substep  depth  received  messages  hidden from  beside",
+        ],
+    );
+    fits(&page);
+    let devices = &json(line)["devices"];
+    assert_eq!((&devices["count"], &devices["boxes"]), (&2.into(), &serde_json::json!([1, 1, 2])));
+    let exchanges = devices["exchanges"].as_array().unwrap();
+    // Before both kernels of each substep.
+    assert_eq!(exchanges.len(), 6);
+    for exchange in exchanges {
+        let buffers = exchange["buffers"].as_array().unwrap().len() as f64;
+        assert_eq!(exchange["depth"], serde_json::json!([0, 0, 3]));
+        assert_eq!(number(&exchange["received_bytes"]), buffers * 2.0 * 3.0 * 64.0 * 64.0 * 4.0);
+        let beside = &exchange["beside"];
+        assert!(beside.is_null() || (0.0..1.0).contains(&number(&beside["share"])), "{exchange:#}");
+    }
+    let alone = "ns --schedule direct";
+    assert!(!plan(alone).contains("DEVICES") && json(alone)["devices"].is_null());
+    let line = format!("{alone} --plan {FEW} --devices 1000003");
+    assert!(
+        try_explain(&line).unwrap_err().to_string().contains("cannot be cut into 1000003 boxes")
+    );
+}
+
 #[test]
 fn json_has_all_of_it_and_its_parts_add_up() {
     let report = json("ns --mixed composed --schedule decomposed");

@@ -38,7 +38,7 @@ fn values_that_lie_apart_meet_all_boundaries() {
 /// A comparison says nothing of values that are not numbers.
 #[test]
 fn laws_stay_finite_with_all_boundaries() {
-    let runs = Runs { steps: 2, card: 0, cache: None };
+    let runs = Runs { steps: 2, card: 0, cache: None, devices: 1, on_cards: true };
     for definition in physics::systems::ALL {
         let system = SystemDef::new(definition).unwrap();
         if system.model().fluxes.is_empty() || system.model().dimension > 2 {
@@ -60,6 +60,7 @@ fn laws_stay_finite_with_all_boundaries() {
             system,
             precision: Precision::F64,
             grid: Grid { cells, patches: [1; 3] },
+            devices: 1,
             schedules: Vec::new(),
         };
         for kind in 0..=ALIKE {

@@ -73,8 +73,10 @@ pub enum CudaError {
     )]
     NoMaps,
     /// The arrays do not fit into the memory of the card.
-    #[error("{}", out_of_memory(*needed, *free, *total, arrays, *fits))]
+    #[error("{}", out_of_memory(*card, [*needed, *free, *total], arrays, *fits))]
     Memory {
+        /// The number of the card, if it is one of several.
+        card: Option<usize>,
         /// Bytes needed.
         needed: usize,
         /// Bytes free on the card.
@@ -86,6 +88,50 @@ pub enum CudaError {
         /// Cells along each axis of the largest grid of this shape that fits.
         fits: [usize; 3],
     },
+    /// The part of the arrays that one of several cards is to have does not fit into its memory.
+    #[error(
+        "card {card} has no room for its part of the arrays, {:.2} GB: use fewer cells, more cards, or cards that no other program uses",
+        *bytes as f64 / 1e9
+    )]
+    PartOfMemory {
+        /// The number of the card.
+        card: usize,
+        /// Bytes of its part.
+        bytes: usize,
+    },
+    /// A card that cannot share its memory.
+    #[error(
+        "the driver cannot map the memory of card {card} for other cards: run on one card, or on cards that allow it"
+    )]
+    NoMapping {
+        /// The number of the card.
+        card: usize,
+    },
+    /// Two cards of a run that cannot read the memory of each other.
+    #[error(
+        "card {card} cannot read the memory of card {other}: give cards that are joined by NVLink or one PCIe switch, which `nvidia-smi topo -m` shows, or run on one card"
+    )]
+    NoAccess {
+        /// The number of the card that would read.
+        card: usize,
+        /// The number of the other card.
+        other: usize,
+    },
+    /// Cards of a run that need different machine code.
+    #[error(
+        "cards that share a run have one architecture, and card {card} has {architecture} beside {of_first} of the first one: give cards of one kind"
+    )]
+    Unlike {
+        /// The number of the card.
+        card: usize,
+        /// Its architecture.
+        architecture: String,
+        /// The architecture of the first card.
+        of_first: String,
+    },
+    /// Surfaces of a run on several cards.
+    #[error("a surface lies in the memory of one card: use `layout soa` on several cards")]
+    SharedSurface,
     /// Arrays whose positions do not fit into 32 bits.
     #[error("{}", too_large(*cells, *values, *of))]
     TooLarge {
@@ -184,15 +230,15 @@ fn too_large(cells: [usize; 3], values: usize, of: usize) -> String {
 }
 
 fn out_of_memory(
-    needed: usize,
-    free: usize,
-    total: usize,
+    card: Option<usize>,
+    [needed, free, total]: [usize; 3],
     arrays: &[(String, usize)],
     fits: [usize; 3],
 ) -> String {
     let gigabytes = |bytes: usize| bytes as f64 / 1e9;
+    let card = card.map_or("the card".to_string(), |card| format!("card {card}"));
     let mut text = format!(
-        "the run needs {:.2} GB on the card, which has {:.2} GB free of {:.2} GB:\n",
+        "the run needs {:.2} GB on {card}, which has {:.2} GB free of {:.2} GB:\n",
         gigabytes(needed),
         gigabytes(free),
         gigabytes(total)

@@ -14,7 +14,7 @@ mod memory;
 pub use calibration::{Calibration, Doubt, Measured};
 pub use card::limits::usual_device;
 pub use card::sensors::{Load, Sensors};
-pub use card::{BOXES, Card, OLDEST, capability};
+pub use card::{BOXES, Card, CardLink, OLDEST, capability};
 pub use compile::cache::{Cache, DIR_VARIABLE as CACHE_VARIABLE};
 pub use compile::{check_needs, nvrtc, resources};
 pub use error::CudaError;

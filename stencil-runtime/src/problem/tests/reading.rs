@@ -6,7 +6,7 @@ use stencil_compiler::model::Formulation;
 use super::super::boundary::Kind;
 use super::*;
 use crate::io::NpzWriter;
-use crate::{Face, Simulation};
+use crate::{Devices, Face, Simulation};
 
 fn flow(changes: &[&str]) -> Problem {
     let changes: Vec<Change> = changes.iter().map(|c| Change::set(c)).collect();
@@ -24,7 +24,7 @@ fn run(problem: &Problem, steps: u64) -> Simulation<f64> {
 #[test]
 fn patches_arrive_and_are_written_where_there_are_many() {
     let problem = flow(&["mesh.patches=4,3"]);
-    assert_eq!(problem.patches, [4, 3, 1]);
+    assert_eq!(problem.patches, Some([4, 3, 1]));
     let text = problem.to_toml(None);
     assert!(text.contains("patches = [4, 3]"), "{text}");
     let again = parse(&text, &[]).unwrap_or_else(|e| panic!("{e}"));
@@ -39,6 +39,43 @@ fn patches_arrive_and_are_written_where_there_are_many() {
     ];
     assert!(expected.iter().all(|part| message.contains(part)), "{message}");
     assert!(changed("mesh.patches=0").contains("give a whole number from 1 on"));
+}
+
+#[test]
+fn devices_arrive_and_are_written_where_there_are_many() {
+    for (given, devices, written) in [
+        ("mesh.devices=2", Devices::Count(2), "devices = 2"),
+        ("mesh.devices=0,1,5", Devices::Cards(vec![0, 1, 5]), "devices = [0, 1, 5]"),
+        ("mesh.devices=[1]", Devices::Cards(vec![1]), "devices = [1]"),
+        ("mesh.devices=all", Devices::All, "devices = \"all\""),
+    ] {
+        let problem = flow(&[given]);
+        assert_eq!(problem.devices, devices);
+        let text = problem.to_toml(None);
+        assert!(text.contains(written), "{text}");
+        let again = parse(&text, &[]).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(again.to_toml(None), text);
+    }
+    assert!(!flow(&[]).to_toml(None).contains("devices"));
+    // A box for each.
+    let mut simulation = run(&flow(&["mesh.devices=4", "time.dt=1e-3"]), 1);
+    assert_eq!((simulation.devices(), simulation.patches()), (4, [2, 2, 1]));
+    assert_eq!(simulation.bits().unwrap(), run(&flow(&["time.dt=1e-3"]), 1).bits().unwrap());
+
+    for (given, message) in [
+        ("mesh.devices=0", "0 devices do no steps"),
+        ("mesh.devices=1,1", "card 1 is listed twice"),
+        ("mesh.devices=-1", "`-1` is no number of devices"),
+        ("mesh.devices=[]", "no devices are given"),
+        ("mesh.devices=true", "a number, a list of cards or \"all\""),
+        ("mesh.devices=one", "write `all`, a count such as `2`, or cards such as `0,1`"),
+    ] {
+        let told = parse(FLOW, &[Change::set(given)]).unwrap_err().to_string();
+        assert!(told.contains(message), "{told}");
+    }
+    let few = [Change::set("mesh.patches=2,1"), Change::set("mesh.devices=3")];
+    let told = parse(FLOW, &few).unwrap_err().to_string();
+    assert!(told.contains("3 devices cannot share 2 patches"), "{told}");
 }
 
 #[test]

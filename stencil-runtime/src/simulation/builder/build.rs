@@ -17,7 +17,7 @@ use super::{Builder, Engine};
 use crate::backend::cpu::{self, Checked};
 use crate::backend::{Device, cuda};
 use crate::field::Domain;
-use crate::mesh::{Axis, Boundaries, Mesh, Patches, Sampled, formula};
+use crate::mesh::{Axis, Boundaries, Mesh, Patches, Sampled, device_boxes, formula};
 use crate::simulation::watch::Watch;
 use crate::simulation::{Pace, Parts, Picking, Setup, Timings, sampled};
 use crate::step::{Plans, Rules, halo_of, kind};
@@ -32,7 +32,7 @@ const LOOK: usize = 32;
 /// A run before memory is taken.
 pub(super) struct Planned {
     pub(super) mesh: Mesh,
-    patches: Patches,
+    pub(super) patches: Patches,
     pub(super) params: Vec<f64>,
     pub(super) boundaries: Boundaries,
     pub(super) scheduled: Scheduled,
@@ -54,7 +54,7 @@ impl<T: Number> Builder<T> {
         let look_every = self.looks()?;
         let instructions = Checked::new(self.instructions.unwrap_or_else(Instructions::best))?;
         let cache = self.cache.clone().or_else(cuda::Cache::of_user);
-        let mut card = cuda::Opening::new(self.card);
+        let mut card = cuda::Opening::new(self.ordinals());
         if matches!(self.engine, Engine::Cuda | Engine::Auto) {
             card.begin(cache.as_ref());
         }
@@ -160,16 +160,26 @@ impl<T: Number> Builder<T> {
             (boundaries.periodic, self.steps_alike(system, &params)),
             mesh.cells,
         )?;
-        let patches = Patches::new(&mesh, self.patches, self.devices)?;
-        if self.devices > 1 && matches!(engine, Chosen::Cuda) {
-            let what = "the number of devices that share the patches on a card".to_string();
-            let help = "run on one card, or on the processor with `Engine::Cpu`".to_string();
-            number(what, self.devices as f64, |_| false, help)?;
-        }
+        let patches = self.cut(&mesh, boundaries.periodic, matches!(engine, Chosen::Cuda))?;
         let halo = system.observation().map_or(Ok([0; 3]), halo_of)?;
         let on = (&boundaries, &patches, halo);
         let scheduled = Scheduled::new::<T>(system, (engine, schedule), on)?;
         Ok(Planned { mesh, patches, params, boundaries, scheduled, halo })
+    }
+
+    /// Cuts the mesh into the patches that were asked for, or into a box for each device.
+    pub(super) fn cut(
+        &self,
+        mesh: &Mesh,
+        periodic: [bool; 3],
+        on_cards: bool,
+    ) -> Result<Patches, Error> {
+        let devices = self.devices.count(on_cards);
+        let counts = match self.patches {
+            Some(counts) => counts,
+            None => device_boxes(mesh.cells, devices, periodic)?,
+        };
+        Patches::new(mesh, counts, devices)
     }
 
     pub(super) fn mesh(&self, system: &SystemDef) -> Result<Mesh, Error> {
@@ -351,8 +361,8 @@ fn start_by<T: Number>(
     Ok((usual, started, picking))
 }
 
-/// Makes the device of the steps, with its arrays, and the quantities that it watches; a card is that of the number, with
-/// its kernels from the cache.
+/// Makes the device of the steps, with its arrays, and the quantities that it watches; cards are those of the numbers, with
+/// their kernels from the cache.
 pub(crate) fn device<T: Number>(
     setup: &Setup,
     (engine, domain, sources): (Chosen, Domain, &BTreeMap<String, Sampled>),
@@ -373,11 +383,11 @@ pub(crate) fn device<T: Number>(
             Box::new(new?)
         }
         Chosen::Cuda => {
-            let card = card.finish()?;
+            let cards = card.finish()?;
             let formulas = formulas(sources, plan);
             let unsteady = cuda::Unsteady::new(formulas, &domain.boundaries, &setup.params);
             let domain = (domain, &unsteady, rules);
-            Box::new(cuda::Machine::new(card, cache, plans, domain, pool)?)
+            Box::new(cuda::Machine::new(cards, cache, plans, domain, pool)?)
         }
     };
     let of = (&setup.system, &setup.params[..]);

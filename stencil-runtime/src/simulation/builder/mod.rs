@@ -2,6 +2,7 @@
 
 mod build;
 mod check;
+mod devices;
 mod engine;
 mod pick;
 mod predict;
@@ -19,9 +20,13 @@ use crate::{Boundary, Error, Instructions, Number, Schedule, Source, SystemDef, 
 
 pub(crate) use build::{AUTO, Started, device, rules};
 pub(crate) use check::{MOST_CELLS, number};
+pub use devices::Devices;
 pub(crate) use engine::{Chosen, choose};
 pub(crate) use predict::Predictor;
 pub(crate) use scheduled::Scheduled;
+
+/// More cards than any machine has.
+const MOST_CARDS: usize = 1024;
 
 /// The engine of the steps. Results do not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,8 +65,8 @@ pub struct Builder<T> {
     extent: [f64; 3],
     origin: [f64; 3],
     centered: Option<bool>,
-    patches: [usize; 3],
-    devices: usize,
+    patches: Option<[usize; 3]>,
+    devices: Devices,
     boundaries: Vec<Setting>,
     sources: BTreeMap<String, Source>,
     params: BTreeMap<String, f64>,
@@ -75,6 +80,7 @@ pub struct Builder<T> {
     look_every: Option<usize>,
     threads: Option<usize>,
     engine: Engine,
+    /// The number of the first card.
     card: usize,
     cache: Option<Cache>,
     schedule: Option<Schedule>,
@@ -92,8 +98,8 @@ impl<T: Number> Builder<T> {
             extent: [1.0; 3],
             origin: [0.0; 3],
             centered: None,
-            patches: [1; 3],
-            devices: 1,
+            patches: None,
+            devices: Devices::default(),
             boundaries: Vec::new(),
             sources: BTreeMap::new(),
             params: BTreeMap::new(),
@@ -154,8 +160,8 @@ impl<T: Number> Builder<T> {
         self
     }
 
-    /// Sets the patches along x, y, z that the mesh is cut into; one if not set. Along an axis they differ by a cell at
-    /// most. Every launch covers all patches, and no bit of the results depends on them.
+    /// Sets the patches along x, y, z that the mesh is cut into; one for each [device](Self::devices) if not set. Along an
+    /// axis they differ by a cell at most. Every launch covers all patches, and no bit of the results depends on them.
     ///
     /// ```
     /// # use stencil_runtime::{Error, Simulation, SystemDef};
@@ -174,13 +180,17 @@ impl<T: Number> Builder<T> {
     /// # Ok::<(), stencil_runtime::Error>(())
     /// ```
     pub fn patches(mut self, patches: [usize; 3]) -> Self {
-        self.patches = patches;
+        self.patches = Some(patches);
         self
     }
 
-    /// Sets the number of devices that share the patches; one if not set. On the processor they are simulated: the ghost
-    /// cells of a patch get values of another device's patch from messages alone, while other launches run. No bit of the
-    /// results depends on the devices. A card shares with no other one yet.
+    /// Sets the devices that share the patches; one if not set. Each has patches that follow each other, and no bit of the
+    /// results depends on them. Without [`patches`](Self::patches) the mesh is cut into a box for each device, of about as
+    /// many cells, with few ghost cells.
+    ///
+    /// A card keeps its own patches in its memory; the first one also does all work beside the steps. A card that is listed
+    /// several times takes several shares. On the processor devices are simulated: the ghost cells of a patch get values of
+    /// another device's patch from messages alone, while other launches run.
     ///
     /// ```
     /// # use stencil_runtime::{Error, Simulation, SystemDef};
@@ -188,18 +198,18 @@ impl<T: Number> Builder<T> {
     /// #     pub system Heat in 2d { field q: scalar; ddt(q) = lap(q); }")?;
     /// let bits = |devices| -> Result<Vec<u64>, Error> {
     ///     let run = Simulation::<f64>::builder(&heat).cells([8, 12, 1]).dt(1e-3);
-    ///     let mut simulation = run.patches([2, 3, 1]).devices(devices).build()?;
+    ///     let mut simulation = run.devices(devices).build()?;
     ///     simulation.set("q", |x, y, _| x * (1.0 - y))?;
     ///     simulation.run(3, |_, _| ())?;
     ///     simulation.bits()
     /// };
     /// assert_eq!(bits(1)?, bits(4)?);
-    /// let error = bits(7).unwrap_err().to_string();
-    /// assert!(error.contains("7 devices cannot share 6 patches"), "{error}");
+    /// let error = bits(97).unwrap_err().to_string();
+    /// assert!(error.contains("cannot be cut into 97 boxes"), "{error}");
     /// # Ok::<(), Error>(())
     /// ```
-    pub fn devices(mut self, devices: usize) -> Self {
-        self.devices = devices;
+    pub fn devices(mut self, devices: impl Into<Devices>) -> Self {
+        self.devices = devices.into();
         self
     }
 
@@ -415,10 +425,21 @@ impl<T: Number> Builder<T> {
         self
     }
 
-    /// Sets the card to use, counted from 0 as its driver does; 0 if not set.
+    /// Sets the card to use, counted from 0 as its driver does; 0 if not set, or the first of [`devices`](Self::devices).
     pub fn card(mut self, ordinal: usize) -> Self {
         self.card = ordinal;
         self
+    }
+
+    /// Returns the numbers of the cards, as many as there are devices.
+    fn ordinals(&self) -> Vec<usize> {
+        match &self.devices {
+            Devices::Cards(cards) => cards.clone(),
+            devices => {
+                let count = devices.count(true).min(MOST_CARDS);
+                (0..count).map(|behind| self.card.saturating_add(behind)).collect()
+            }
+        }
     }
 
     /// Sets the cache of compiled kernels of a card; a folder of this user if not set.

@@ -29,7 +29,10 @@ impl<T: Number> Builder<T> {
         let wanted = Wanted {
             system: system.clone(),
             cells: usual.mesh.cells,
-            on: format!("{periodic:?} {:?} {alike}", self.patches),
+            on: match usual.patches.devices {
+                1 => format!("{periodic:?} {:?} {alike}", usual.patches.counts),
+                several => format!("{periodic:?} {:?} {several} {alike}", usual.patches.counts),
+            },
             run: self.again(system),
             card,
             cache: cache.cloned(),
@@ -46,7 +49,7 @@ impl<T: Number> Builder<T> {
             },
         };
         let planned = found.and_then(|schedule| {
-            self.planned(system, (Engine::Cuda, &mut Opening::new(self.card)), Some(schedule))
+            self.planned(system, (Engine::Cuda, &mut Opening::new(self.ordinals())), Some(schedule))
         });
         match planned {
             Ok(planned) => (Some(planned.scheduled), Picking::Over(Picked::Since(0))),
@@ -62,7 +65,7 @@ impl<T: Number> Builder<T> {
             origin: self.origin,
             centered: self.centered,
             patches: self.patches,
-            devices: self.devices,
+            devices: self.devices.clone(),
             boundaries: self.boundaries.clone(),
             sources: self.sources.clone(),
             params: self.params.clone(),

@@ -24,6 +24,7 @@ pub(crate) struct Predictor<'a> {
 #[derive(Clone, Copy, Debug)]
 struct OnMesh {
     target: Target,
+    patches: Patches,
     periodic: [bool; 3],
     steps_alike: bool,
 }
@@ -74,9 +75,9 @@ impl<T: Number> Builder<T> {
         let algorithm = system.algorithm();
         let schedule = on_mesh(algorithm, schedule, on.periodic, on.steps_alike);
         let compiled = compile(algorithm, &schedule, &on.target)?;
-        let over = match self.patches {
-            [1, 1, 1] => emit::Patches::One,
-            _ => emit::Patches::Many,
+        let over = match on.patches.is_one() {
+            true => emit::Patches::One,
+            false => emit::Patches::Many,
         };
         let mut sources: Vec<Source> = Vec::new();
         for (at, kernel) in compiled.kernels.iter().enumerate() {
@@ -93,9 +94,10 @@ impl<T: Number> Builder<T> {
         let mesh = self.mesh(system)?;
         let params = params(system, &self.params)?;
         let boundaries = Boundaries::new(system, &params, &self.boundaries, mesh.cells)?;
-        let patches = Patches::new(&mesh, self.patches, self.devices)?;
+        let patches = self.cut(&mesh, boundaries.periodic, true)?;
         Ok(OnMesh {
             target: target::<T>(&boundaries, &patches).on(device),
+            patches,
             periodic: boundaries.periodic,
             steps_alike: self.steps_alike(system, &params),
         })

@@ -66,6 +66,9 @@ impl Scheduled {
         }
         if patches.devices > 1 {
             self.plan = self.plan.among_devices().map_err(Error::Bug)?;
+            if let Some(fused) = &mut self.fused {
+                fused.plan = fused.plan.among_devices().map_err(Error::Bug)?;
+            }
         }
         Ok(self)
     }
@@ -75,7 +78,8 @@ impl Scheduled {
 /// has both of them.
 pub(super) fn target<T: Number>(boundaries: &Boundaries, patches: &Patches) -> Target {
     let around = boundaries.around(patches);
-    Target::new(T::BYTES).around(around).over(patches.largest(), patches.count())
+    let target = Target::new(T::BYTES).around(around);
+    target.over(patches.largest(), patches.of_a_device()).cut(patches.cut())
 }
 
 /// Returns the plan of a schedule, if it fuses substeps: on periodic meshes only, on which ghost cells of any depth

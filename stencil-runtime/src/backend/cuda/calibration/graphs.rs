@@ -1,6 +1,8 @@
 //! The time of a launch of a captured graph beside its work: the gap between kernels, and the least time of a fill of
 //! ghost cells.
 
+use std::slice;
+
 use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
 use cudarc::driver::{CudaFunction, LaunchConfig, PushKernelArg};
 use stencil_compiler::cost::Fills;
@@ -10,7 +12,7 @@ use stencil_compiler::schedule::Layout;
 
 use super::probes::{THREADS, TIMINGS, timed};
 use crate::backend::cuda::kernels::builtin::own;
-use crate::backend::cuda::kernels::ghosts::Ghosts;
+use crate::backend::cuda::kernels::ghosts::{Ghosts, Share};
 use crate::backend::cuda::memory::patches::MeshShape;
 use crate::backend::cuda::memory::{self, Memory};
 use crate::backend::cuda::{Cache, CudaError, Opened};
@@ -73,7 +75,8 @@ pub(super) fn fill(
     let cut = cut.map_err(|_| no_shape())?;
     let stride = memory::stride::<f32>(&cut.patch) / size_of::<f32>();
     let shape = MeshShape::new(&cut, &mesh, stride);
-    let memory = Memory::new::<f32>(opened, &cut.patch, vec![Place::alone(0)], patches)?;
+    let place = vec![Place::alone(0)];
+    let memory = Memory::new::<f32>(slice::from_ref(opened), &cut.patch, place, patches)?;
     let kernels = own::<f32>(opened, cache, (emit::Patches::One, Layout::Soa))?;
     let periodic = Boundaries {
         rules: Vec::new(),
@@ -89,7 +92,7 @@ pub(super) fn fill(
         &periodic,
         size_of::<f32>(),
     )?;
-    let boxes = ghosts.boxes(stream, (shape, false), [(0, None, halo)])?;
+    let boxes = ghosts.boxes(stream, (shape, false), [(0, None, halo)], Share::WHOLE)?;
     let boxes = boxes.ok_or_else(no_shape)?;
     let arrays = memory.addresses(stream, [0]);
     let seconds = a_launch(opened, || ghosts.fill(stream, &boxes, &arrays))?;

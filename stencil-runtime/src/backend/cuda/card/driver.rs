@@ -13,7 +13,7 @@ use crate::backend::cuda::CudaError;
 
 /// Functions of the driver that are called, here and in the crate that wraps it; all of them came with CUDA 12.0 at
 /// the latest. `cuTensorMapEncodeTiled` is looked up only for kernels that copy boxes.
-const FUNCTIONS: [&str; 54] = [
+const FUNCTIONS: [&str; 63] = [
     "cuInit",
     "cuDriverGetVersion",
     "cuGetErrorName",
@@ -25,6 +25,7 @@ const FUNCTIONS: [&str; 54] = [
     "cuDeviceGetUuid",
     "cuDeviceGetPCIBusId",
     "cuDeviceTotalMem_v2",
+    "cuDeviceCanAccessPeer",
     "cuDevicePrimaryCtxRetain",
     "cuDevicePrimaryCtxRelease_v2",
     "cuCtxGetCurrent",
@@ -54,6 +55,14 @@ const FUNCTIONS: [&str; 54] = [
     "cuMemFreeAsync",
     "cuMemFree_v2",
     "cuMemGetInfo_v2",
+    "cuMemAddressReserve",
+    "cuMemAddressFree",
+    "cuMemCreate",
+    "cuMemRelease",
+    "cuMemMap",
+    "cuMemUnmap",
+    "cuMemSetAccess",
+    "cuMemGetAllocationGranularity",
     "cuMemcpy3DAsync_v2",
     "cuMemcpyDtoDAsync_v2",
     "cuMemcpyDtoHAsync_v2",

@@ -2,7 +2,10 @@
 
 pub(crate) mod driver;
 pub(crate) mod limits;
+mod links;
 pub(crate) mod sensors;
+
+pub use links::CardLink;
 
 use std::ffi::CStr;
 use std::sync::Arc;

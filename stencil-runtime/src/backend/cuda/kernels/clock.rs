@@ -11,6 +11,7 @@ use stencil_compiler::expr::{Expr, Real};
 use crate::backend::cuda::card::OLDEST;
 use crate::backend::cuda::kernels::builtin::head;
 use crate::backend::cuda::kernels::launch::{Ready, choice, function, one};
+use crate::backend::cuda::memory::shared::Allocation;
 use crate::backend::cuda::{Cache, CudaError, Opened};
 use crate::step::{Asked, Length, Moment, Rules, place};
 
@@ -44,11 +45,12 @@ pub(crate) struct Clock {
     /// The numbers that the rules are made of.
     state: CudaSlice<f64>,
     /// The time of each substep, and last the time of the fields, for evaluations between steps.
-    times: CudaSlice<f64>,
+    times: Allocation<f64>,
     /// The uniforms of each kernel, one kernel after the other: their numbers, and their values.
     order: CudaSlice<i32>,
-    taken: CudaSlice<u8>,
-    copies: Vec<UniformCopy>,
+    taken: Allocation<u8>,
+    /// The copies to the kernels of each card.
+    copies: Vec<Vec<UniformCopy>>,
     /// The last request to the card, with the time that it has now; `None` if that is not known.
     told: Option<(Asked, Speeds)>,
     /// The length of the step for which the uniforms were computed last.
@@ -70,6 +72,23 @@ struct UniformCopy {
     from: u64,
     to: u64,
     bytes: usize,
+}
+
+/// Returns the copies of uniforms, which begin at an address, to some kernels of a card.
+fn copies_to<T: Real>(
+    stream: &Arc<CudaStream>,
+    mut from: u64,
+    launches: &[Ready],
+) -> Result<Vec<UniformCopy>, CudaError> {
+    let mut copies = Vec::new();
+    for launch in launches {
+        let bytes = launch.uniforms.len() * T::BYTES;
+        if let Some(to) = launch.constants(stream)? {
+            copies.push(UniformCopy { from, to, bytes });
+        }
+        from += bytes as u64;
+    }
+    Ok(copies)
 }
 
 /// Returns the text of the kernel.
@@ -124,34 +143,29 @@ fn text<T: Real>(rules: &Rules) -> Result<String, CudaError> {
 }
 
 impl Clock {
-    /// Makes the state of a run in which these kernels take uniforms, and no more than so many steps are done at once.
+    /// Makes the state of a run in which these kernels, of each card, take uniforms, and no more than so many steps are
+    /// done at once. The first card has the state, and the others read the times and the uniforms there.
     pub(crate) fn new<T: Real>(
-        card: &Opened,
+        cards: &[Opened],
         cache: Option<&Cache>,
         (rules, at_once): (Rules, usize),
-        launches: &[Ready],
+        launches: &[&[Ready]],
     ) -> Result<Self, CudaError> {
         let failed = CudaError::driver("taking memory on the card");
-        let stream = &card.stream;
-        let module = one(card, cache, &source::<T>(&rules)?)?;
+        let stream = &cards[0].stream;
+        let module = one(&cards[0], cache, &source::<T>(&rules)?)?;
         let uniforms = rules.uniforms.len();
-        let taken = launches.iter().flat_map(|launch| {
+        let taken = launches[0].iter().flat_map(|launch| {
             let first = launch.substep * uniforms;
             launch.uniforms.iter().map(move |at| (first + at) as i32)
         });
         let order: Vec<i32> = taken.collect();
-        // At least one byte, so that there is an address.
-        let taken = stream.alloc_zeros::<u8>(order.len().max(1) * T::BYTES);
-        let taken = taken.map_err(&failed)?;
-        let mut from = crate::backend::cuda::memory::start(&taken, stream);
-        let mut copies = Vec::new();
-        for launch in launches {
-            let bytes = launch.uniforms.len() * T::BYTES;
-            if let Some(to) = launch.constants(stream)? {
-                copies.push(UniformCopy { from, to, bytes });
-            }
-            from += bytes as u64;
-        }
+        // At least one uniform, so that there is an address.
+        let taken = Allocation::zeros(cards, &[order.len().max(1) * T::BYTES])?;
+        let from = crate::backend::cuda::memory::start(&taken, stream);
+        let copies = cards.iter().zip(launches);
+        let copies = copies.map(|(card, launches)| copies_to::<T>(&card.stream, from, launches));
+        let copies = copies.collect::<Result<_, _>>()?;
         let order = if order.is_empty() { vec![0] } else { order };
         Ok(Clock {
             begin: function(&module, "begin_step")?,
@@ -159,7 +173,7 @@ impl Clock {
             accept_last: function(&module, "accept_last")?,
             several: stream.alloc_zeros(several::STEPS + 2 * at_once).map_err(&failed)?,
             state: stream.alloc_zeros(rules.count()).map_err(&failed)?,
-            times: stream.alloc_zeros(rules.times.len() + 1).map_err(&failed)?,
+            times: Allocation::zeros(cards, &[rules.times.len() + 1])?,
             order: stream.clone_htod(&order).map_err(&failed)?,
             taken,
             copies,
@@ -278,7 +292,7 @@ impl Clock {
         copy.map_err(CudaError::driver("copying the state to the card"))
     }
 
-    /// Starts the kernel that begins a step, and hands all uniforms to their kernels. Captures hold
+    /// Starts the kernel that begins a step, and hands all uniforms to their kernels on the first card. Captures hold
     /// this, so it changes nothing here: see [`begun`](Self::begun).
     pub(crate) fn begin(&mut self, stream: &Arc<CudaStream>) -> Result<(), CudaError> {
         self.start_begin(stream, false)
@@ -294,17 +308,24 @@ impl Clock {
         let count = self.order.len() as i32;
         let kernel = if next { &self.begin_next } else { &self.begin };
         let mut launch = stream.launch_builder(kernel);
-        launch.arg(&mut self.state).arg(&mut self.times);
-        launch.arg(&self.order).arg(&count).arg(&mut self.taken);
+        launch.arg(&mut self.state).arg(&mut *self.times);
+        launch.arg(&self.order).arg(&count).arg(&mut *self.taken);
         if next {
             launch.arg(&mut self.several);
         }
         // SAFETY: the arguments are those of the kernel; `taken` has room for as many values as
         // `order` has numbers, and `several` for as many steps as are begun.
         unsafe { launch.launch(CONFIG) }.map_err(&failed)?;
-        for part in &self.copies {
+        self.hand_on(0, stream)
+    }
+
+    /// Hands the uniforms of a step that was begun to their kernels on a card.
+    pub(crate) fn hand_on(&self, card: usize, stream: &Arc<CudaStream>) -> Result<(), CudaError> {
+        let failed = CudaError::driver("copying uniforms of a step");
+        stream.context().bind_to_thread().map_err(&failed)?;
+        for part in &self.copies[card] {
             // SAFETY: both ranges were allocated with as many bytes, in `taken` and in the module
-            // of a kernel; both live as long as the machine.
+            // of a kernel; both live as long as the machine, and the card may read the first one.
             let copy = unsafe {
                 result::memcpy_dtod_async(part.to, part.from, part.bytes, stream.cu_stream())
             };

@@ -96,6 +96,20 @@ impl Boxes {
     }
 }
 
+/// The boxes that one of the cards of a run fills in one launch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Share {
+    /// The number of the card among those of the run: it fills boxes of its own patches.
+    pub(crate) owner: usize,
+    /// Are the values of the boxes those of its own patches, too, or those of other cards?
+    pub(crate) is_local: bool,
+}
+
+impl Share {
+    /// All boxes of a run on one card.
+    pub(crate) const WHOLE: Self = Share { owner: 0, is_local: true };
+}
+
 /// The rules of all components on the card.
 #[derive(Debug)]
 pub(crate) struct Ghosts {
@@ -189,18 +203,21 @@ impl Ghosts {
     }
 
     /// Returns the boxes of ghost cells of some arrays of a shape, or surfaces, each with a component whose rules it
-    /// follows (`None`: it crosses no face) and a depth.
+    /// follows (`None`: it crosses no face) and a depth, as far as they are this share of them.
     pub(crate) fn boxes(
         &self,
         stream: &Arc<CudaStream>,
         (shape, surfaces): (MeshShape, bool),
         jobs: impl IntoIterator<Item = (usize, Option<GhostDepth>, [usize; 3])>,
+        share: Share,
     ) -> Result<Option<Boxes>, CudaError> {
         let (mut boxes, mut of_block) = (Vec::new(), Vec::new());
         for (array, job, depth) in jobs {
             let rules = job.map_or(self.components, |job| job.component);
-            let patches = 0..self.neighbours.patches.len();
-            for of in patches.flat_map(|to| self.neighbours.boxes(to, depth)) {
+            let patches = self.neighbours.patches.iter().enumerate();
+            let own = patches.filter(|(_, patch)| patch.owner == share.owner);
+            let all = own.flat_map(|(to, _)| self.neighbours.boxes(to, depth));
+            for of in all.filter(|of| self.neighbours.is_local(of) == share.is_local) {
                 let (lo, size) = self.widened(&of, depth[0], surfaces);
                 let (lanes, blocks) = threads(size);
                 let block = of_block.len() as i32;

@@ -41,8 +41,8 @@ pub(crate) fn fitted(
     patches: &mesh::Patches,
     device: &Device,
 ) -> Plan {
-    let (cells, patches) = (patches.largest(), patches.count());
-    let room = |units| FitTo { dimension, cells, patches, units };
+    let (cells, cut) = (patches.largest(), patches.cut());
+    let room = |units| FitTo { dimension, cells, patches: patches.of_a_device(), cut, units };
     let plan = plan.clone();
     match device.units {
         Some(units) => plan.fitted(room(units)),
@@ -118,8 +118,10 @@ pub(crate) struct Ready {
     pub(crate) uniforms: Vec<usize>,
     /// Interior cells of the largest patch, values of a row and of a plane.
     sizes: [i32; 5],
-    /// The blocks and the stride, if the launch covers many patches.
+    /// The blocks and the stride, if the mesh has many patches.
     over: Option<Over>,
+    /// The number of its card among those of the run: it covers the patches of that card.
+    owner: usize,
 }
 
 /// The arrangement of the blocks of many patches in one grid.
@@ -185,12 +187,11 @@ fn modules(
     code.into_iter().map(load).collect()
 }
 
-/// Compiles and loads the launches of a plan.
+/// Compiles and loads the launches of a plan, for the patches of a card: that of this number among those of the run.
 pub(crate) fn load(
-    card: &Opened,
+    (owner, card): (usize, &Opened),
     cache: Option<&Cache>,
-    algorithm: &Algorithm,
-    plan: &Plan,
+    (algorithm, plan): (&Algorithm, &Plan),
     texts: &[Text],
     (shape, memory): (&MeshShape, &Memory),
 ) -> Result<Vec<Ready>, CudaError> {
@@ -198,7 +199,9 @@ pub(crate) fn load(
     let modules = modules(card, cache, &sources, &Places::of(algorithm))?;
     let mut launches = Vec::new();
     for ((text, loaded), launch) in texts.iter().zip(modules).zip(&plan.launches) {
-        let mut ready = Ready::new(card, algorithm, plan, launch, text, shape, loaded)?;
+        let on = (shape, memory.patches_of(owner));
+        let mut ready = Ready::new(card, (algorithm, plan), launch, text, on, loaded)?;
+        ready.owner = owner;
         ready.describe(&card.stream, plan, &text.kernel, (shape, memory))?;
         launches.push(ready);
     }
@@ -227,8 +230,11 @@ const MOST_NUMBERED: usize = 1 << 31;
 /// Blocks along x, y, z.
 type Blocks = (u32, u32, u32);
 
-/// Returns the blocks of a kernel; the blocks of many patches stand in a row.
-fn grid(kernel: &Kernel, shape: &MeshShape) -> Result<(Blocks, Option<Over>), CudaError> {
+/// Returns the blocks of a kernel; the blocks of many patches stand in a row, those of so many that it covers.
+fn grid(
+    kernel: &Kernel,
+    (shape, patches): (&MeshShape, usize),
+) -> Result<(Blocks, Option<Over>), CudaError> {
     let wrong =
         |reason: &str| CudaError::Kernel { kernel: kernel.name.clone(), reason: reason.into() };
     let blocks = kernel.blocks(shape.n.map(|n| n as usize));
@@ -247,17 +253,16 @@ fn grid(kernel: &Kernel, shape: &MeshShape) -> Result<(Blocks, Option<Over>), Cu
     }
     let of_a_patch = [x, y, z].map(u64::from).iter().product();
     let over = Over { first: [0; 3], blocks: [x, y, z], stride: shape.stride() };
-    Ok(((shape.blocks(&kernel.name, of_a_patch)?, 1, 1), Some(over)))
+    Ok(((MeshShape::blocks(&kernel.name, patches, of_a_patch)?, 1, 1), Some(over)))
 }
 
 impl Ready {
     fn new(
         card: &Opened,
-        algorithm: &Algorithm,
-        plan: &Plan,
+        (algorithm, plan): (&Algorithm, &Plan),
         launch: &Launch,
         text: &Text,
-        shape: &MeshShape,
+        (shape, patches): (&MeshShape, usize),
         loaded: Loaded,
     ) -> Result<Self, CudaError> {
         let Text { kernel, source } = text;
@@ -278,7 +283,7 @@ impl Ready {
             let at = algorithm.uniforms.iter().position(|u| u.name == *name);
             at.ok_or_else(|| wrong(format!("the algorithm has no uniform `{name}`")))
         };
-        let (grid, over) = grid(kernel, shape)?;
+        let (grid, over) = grid(kernel, (shape, patches))?;
         let [tx, ty, tz] = source.threads;
         let [nx, ny, nz] = shape.n;
         Ok(Ready {
@@ -295,6 +300,7 @@ impl Ready {
             uniforms: kernel.uniforms.iter().map(uniform).collect::<Result<_, _>>()?,
             sizes: [nx, ny, nz, shape.pitch, shape.plane],
             over,
+            owner: 0,
             maps: Vec::new(),
             places: Vec::new(),
         })
@@ -350,7 +356,7 @@ impl Ready {
         copy.map_err(&failed)
     }
 
-    /// Starts the kernel on all patches; `slots` has the slot of each buffer of the plan.
+    /// Starts the kernel on all patches of its card; `slots` has the slot of each buffer of the plan.
     pub(crate) fn launch(
         &self,
         stream: &Arc<CudaStream>,
@@ -375,7 +381,7 @@ impl Ready {
             launch.arg(size);
         }
         if let Some(Over { first, blocks, stride }) = &self.over {
-            launch.arg(memory.listed());
+            launch.arg(memory.listed(self.owner));
             first.iter().for_each(|along| {
                 launch.arg(along);
             });
@@ -449,7 +455,7 @@ mod tests {
                     launch blocks threads [{threads}, 1, 1] tile [{threads}, 1, 1] {runs} extend [0, 0, 0] blocks_per_unit 1
                     code {{ }} }}"
             ));
-            assert_eq!(grid(&kernel.unwrap(), &shape).is_ok(), fits, "{threads} {runs}");
+            assert_eq!(grid(&kernel.unwrap(), (&shape, 1)).is_ok(), fits, "{threads} {runs}");
         }
     }
 }

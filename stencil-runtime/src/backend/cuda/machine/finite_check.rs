@@ -75,9 +75,8 @@ impl<T: Number> Machine<T> {
         if self.holds || !self.since.is_empty() {
             return Ok(());
         }
-        for (buffer, slot) in &self.kept {
-            let from = self.slots[*buffer];
-            self.memory.copy(&self.card.stream, from, *slot)?;
+        for (buffer, slot) in self.kept.clone() {
+            self.copy(self.slots[buffer], slot)?;
         }
         self.holds = true;
         Ok(())
@@ -100,8 +99,7 @@ impl<T: Number> Machine<T> {
             let Some(slot) = self.kept.get(buffer) else {
                 return Ok(false);
             };
-            let to = self.slots[*buffer];
-            self.memory.copy(&self.card.stream, *slot, to)?;
+            self.copy(*slot, self.slots[*buffer])?;
         }
         self.forget_changed();
         Ok(!self.kept.is_empty())

@@ -3,27 +3,24 @@
 use stencil_compiler::plan::{BufferRole, Plan};
 use stencil_compiler::schedule::Layout;
 
-use super::tasks::Task;
 use super::{Machine, RESERVE};
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::card::Opened;
 use crate::backend::cuda::kernels::formulas::Formulas;
+use crate::backend::cuda::kernels::ghosts::Boxes;
 use crate::backend::cuda::memory::{ARRAYS, stride};
 use crate::field::memory_use;
 use crate::field::{Cut, Shape};
 use crate::{Error, MemoryUse, Number};
 
 impl<T: Number> Machine<T> {
-    /// Returns the memory that it takes on the card: all of it is allocated when it is made.
+    /// Returns the memory that it takes on the card, of several on the first: all of it is allocated when it is made.
     pub(super) fn memory_used(&self) -> MemoryUse {
         let kept = self.kept.len();
         let counts = [self.memory.count() - kept, kept];
         let fused = self.fused.iter().flat_map(|fused| &fused.tasks);
         let tasks = self.substeps.iter().chain(fused).flatten();
-        let lists = tasks.map(|task| match task {
-            Task::Fill(Some(boxes)) => boxes.bytes(),
-            _ => 0,
-        });
+        let lists = tasks.filter_map(|task| task.boxes().first()?.as_ref()).map(Boxes::bytes);
         let formulas = self.formulas.as_ref().map_or(0, Formulas::bytes);
         let others = [
             self.memory.packing(),
@@ -33,7 +30,8 @@ impl<T: Number> Machine<T> {
             formulas,
             self.first_bad.num_bytes(),
         ];
-        let on = (&self.cut.patches, self.cut.patch.halo);
+        let own = &self.cut.patches.list()[self.cut.patches.owned(0)];
+        let on = (own, self.cut.patch.halo);
         MemoryUse {
             others: others.iter().sum::<usize>() + lists.sum::<usize>(),
             ..MemoryUse::of_arrays(on, T::BYTES, counts, self.memory.bytes())
@@ -41,9 +39,9 @@ impl<T: Number> Machine<T> {
     }
 }
 
-/// Is there room on the card, and are there few enough arrays and cells?
+/// Is there room on each card, and are there few enough arrays and cells?
 pub(super) fn fits<T: Number>(
-    card: &Opened,
+    cards: &[Opened],
     plan: &Plan,
     cut: &Cut,
     kept: usize,
@@ -54,9 +52,23 @@ pub(super) fn fits<T: Number>(
             plan.buffers.len()
         )));
     }
-    let (shape, patches) = (&cut.patch, cut.patches.count());
     let most = plan.places().iter().map(|place| place.of).max();
-    counted(shape, most.unwrap_or(1))?;
+    counted(&cut.patch, most.unwrap_or(1))?;
+    let mut all = cards.iter().enumerate();
+    all.try_for_each(|(owner, card)| {
+        let several = (cards.len() > 1).then_some(card.card.ordinal);
+        fits_on::<T>((card, several), plan, cut, (kept, cut.patches.owned(owner).len()))
+    })
+}
+
+/// Is there room on a card for so many patches? Its number is told if it is one of several.
+fn fits_on<T: Number>(
+    (card, several): (&Opened, Option<usize>),
+    plan: &Plan,
+    cut: &Cut,
+    (kept, patches): (usize, usize),
+) -> Result<(), Error> {
+    let shape = &cut.patch;
     // An array that crosses the bus is packed first if its values lie apart, and surfaces begin as copies of zeros.
     let packed = usize::from(plan.layout != Layout::Soa);
     card.synchronize()?;
@@ -67,6 +79,18 @@ pub(super) fn fits<T: Number>(
     if needed(shape) <= free {
         return Ok(());
     }
+    Err(Error::Cuda(CudaError::Memory {
+        card: several,
+        needed: needed(shape),
+        free,
+        total,
+        arrays: arrays(plan, kept, patches * stride::<T>(shape)),
+        fits: largest(cut, T::BYTES, |shape| needed(shape) <= free),
+    }))
+}
+
+/// Returns the arrays of a plan by their roles, and kept fields, with their bytes if one takes so many.
+fn arrays(plan: &Plan, kept: usize, bytes: usize) -> Vec<(String, usize)> {
     let mut arrays: Vec<(String, usize)> = Vec::new();
     let of_role = |role| {
         let own = plan.buffers.iter().filter(|b| b.within.is_none());
@@ -81,23 +105,11 @@ pub(super) fn fits<T: Number>(
         (BufferRole::Derived, "stored grid functions"),
         (BufferRole::Given, "sources"),
     ] {
-        arrays.push((
-            format!("{} {what}", of_role(role)),
-            of_role(role) * patches * stride::<T>(shape),
-        ));
+        arrays.push((format!("{} {what}", of_role(role)), of_role(role) * bytes));
     }
-    arrays.push((
-        format!("{kept} fields and counts as they were, for `keep_last`"),
-        kept * patches * stride::<T>(shape),
-    ));
+    arrays.push((format!("{kept} fields and counts as they were, for `keep_last`"), kept * bytes));
     arrays.retain(|(_, bytes)| *bytes > 0);
-    Err(Error::Cuda(CudaError::Memory {
-        needed: needed(shape),
-        free,
-        total,
-        arrays,
-        fits: largest(cut, T::BYTES, |shape| needed(shape) <= free),
-    }))
+    arrays
 }
 
 /// Checks that 32 bits count the values of an array, or of so many arrays that lie side by side, as kernels do.

@@ -8,6 +8,7 @@ mod memory_use;
 mod observables;
 pub(crate) mod opening;
 mod part_times;
+mod peers;
 mod programs;
 mod reducers;
 mod steps;
@@ -20,11 +21,9 @@ use cudarc::driver::{CudaFunction, CudaSlice};
 use ndarray::ArrayView3;
 use rayon::ThreadPool;
 use stencil_compiler::algorithm::Algorithm;
-use stencil_compiler::compile::Device as Facts;
 use stencil_compiler::model::Reduction;
-use stencil_compiler::plan::{BufferRole, Place, Plan};
+use stencil_compiler::plan::{BufferRole, Place};
 
-use crate::backend::cuda::card::limits::usual_device;
 use crate::backend::cuda::card::{Card, Opened};
 use crate::backend::cuda::kernels::clock::Clock;
 use crate::backend::cuda::kernels::formulas::{Formulas, Unsteady};
@@ -32,30 +31,34 @@ use crate::backend::cuda::kernels::ghosts::{Ghosts, has_tables};
 use crate::backend::cuda::kernels::launch::Ready;
 use crate::backend::cuda::kernels::reduce::Tree;
 use crate::backend::cuda::memory::Memory;
-use crate::backend::cuda::memory::patches::{MeshShape, over};
+use crate::backend::cuda::memory::patches::MeshShape;
 use crate::backend::cuda::{Cache, CudaError, Launched};
 use crate::backend::device::OnHost;
 use crate::backend::{self, Device, Renew};
 use crate::field::{Array, BadValue, Cut, Domain, Fields};
-use crate::mesh::Neighbours;
-use crate::step::{Asked, Failure, Length, Moment, Plans, Rules, Several, actions};
+use crate::step::{Asked, Failure, Length, Moment, Plans, Rules, Several};
 use crate::{Error, MemoryUse, Number};
 use buffer_places::slots;
 use observables::deepest;
 pub(crate) use observables::{On, sources as watched_sources};
 use opening::Opening;
 pub use part_times::{PartTime, StepPart};
-use programs::{Arrays, Programs};
+use peers::{Lanes, Peer};
+use programs::{Arrays, Programs, facts, sampled};
 use reducers::Reducer;
-use tasks::{Graph, Kind, Task, When};
+use tasks::{Graph, Kind, Task, When, nothing};
 
 /// Bytes of the card that are left to others: the driver, and lists of ghost cells.
 const RESERVE: usize = 64 << 20;
 
-/// Arrays on a card, and the tasks that a step does with them.
+/// Arrays on one card or several, and the tasks that a step does with them.
 #[derive(Debug)]
 pub(crate) struct Machine<T> {
+    /// The card that does all the work. Among several, all but the steps of patches that others own.
     card: Opened,
+    /// The other cards that share the patches.
+    peers: Vec<Peer>,
+    lanes: Lanes,
     /// The cache of compiled kernels.
     cache: Option<Cache>,
     /// The whole mesh as one patch of the host; its arrays are empty except while the host evaluates something.
@@ -102,8 +105,8 @@ pub(crate) struct Machine<T> {
 impl<T> Drop for Machine<T> {
     /// Graphs are dropped before their kernels and memory, and no work is in progress then.
     fn drop(&mut self) {
-        // A failure of the card was reported before.
-        let _ = self.card.synchronize();
+        // A failure of a card was reported before.
+        let _ = (self.lanes.settle(), self.card.synchronize());
         self.graphs.clear();
     }
 }
@@ -119,66 +122,42 @@ struct Fused {
     tasks: Vec<Vec<Task>>,
 }
 
-/// Returns the facts that kernels are fitted to: kernels that were compiled ahead did not know the card.
-fn facts(card: &Opened, cache: Option<&Cache>) -> Facts {
-    match cache.and_then(Cache::sealed_by) {
-        None => card.card.device(),
-        Some(_) => usual_device(&card.card.architecture()),
-    }
-}
-
-/// Returns the buffers of given fields that are formulas.
-fn sampled<T: Number>(fields: &Fields<T>, unsteady: &Unsteady) -> Result<Vec<usize>, Error> {
-    let buffer = |name: &String| {
-        let bug = || Error::Bug(format!("the source `{name}` has no array"));
-        fields.buffers.given(name).ok_or_else(bug)
-    };
-    unsteady.sources.iter().map(|(name, _)| buffer(name)).collect()
-}
-
 impl<T: Number> Machine<T> {
-    /// Compiles the kernels of plans and takes memory on the card for their buffers.
+    /// Compiles the kernels of plans and takes memory on the cards for their buffers: on one card, or on several that
+    /// share the patches.
     pub(crate) fn new(
-        card: Opened,
+        cards: Vec<Opened>,
         cache: Option<Cache>,
         plans: Plans<'_>,
         (domain, unsteady, rules): (Domain, &Unsteady, Rules),
         pool: Arc<ThreadPool>,
     ) -> Result<Self, Error> {
         let kept_in = cache.as_ref();
+        let card = cards.first().ok_or_else(nothing)?.clone();
         let programs = Programs::new::<T>(plans, (&domain, unsteady), facts(&card, kept_in))?;
         let plan = programs.single()?;
         let of_host = deepest([programs.halo, programs.reach, domain.halo]);
         let halos = [programs.halo, of_host];
-        let arrays = Arrays::<T>::new((&card, kept_in), plan, domain, halos)?;
-        let launches = arrays.load((&card, kept_in), &programs)?;
+        let arrays = Arrays::<T>::new((&cards, kept_in), plan, domain, halos)?;
+        let made = cards.iter().enumerate();
+        let made = made.map(|on| Peer::new(on, kept_in, &arrays, (&programs, unsteady)));
+        let mut peers: Vec<Peer> = made.collect::<Result<_, _>>()?;
+        let launches: Vec<&[Ready]> = peers.iter().map(|peer| &peer.launches[..]).collect();
+        let timing = (rules, arrays.fields.domain.look_every);
+        let clock = Clock::new::<T>(&cards, kept_in, timing, &launches)?;
+        let Peer { ghosts, formulas, launches, .. } = peers.remove(0);
         let Arrays { fields, cut, memory, shape, kept, own } = arrays;
-        let Domain { mesh, boundaries, .. } = &fields.domain;
-        let periodic = boundaries.periodic;
-        let formulas = Formulas::new::<T>(
-            &card,
-            kept_in,
-            (over(&cut.patches), shape),
-            (mesh, periodic),
-            unsteady,
-        )?;
-        let stream = &card.stream;
+        let (own, stream) = (&own[0], &card.stream);
         let mut machine = Machine {
             sampled: sampled(&fields, unsteady)?,
-            clock: Clock::new::<T>(&card, kept_in, (rules, fields.domain.look_every), &launches)?,
+            clock,
             formulas,
             memory,
             cut,
             on: programs.on,
             slots: slots(plan),
             kept,
-            ghosts: Ghosts::new(
-                stream,
-                own.fill_ghosts()?,
-                (shape, Neighbours::new(&cut.patches, mesh, periodic)),
-                boundaries,
-                T::BYTES,
-            )?,
+            ghosts,
             tree: Tree::new(stream, own.reduce()?, &shape)?,
             known: plan.buffers.iter().map(|_| OnceLock::new()).collect(),
             first_bad: stream
@@ -186,7 +165,9 @@ impl<T: Number> Machine<T> {
                 .map_err(CudaError::driver("taking memory on the card"))?,
             find_bad: own.of_fields("find_bad")?,
             take_cells: own.of_fields("take_cells")?,
+            lanes: Lanes::new(&cards)?,
             card,
+            peers,
             cache,
             fields,
             launches,
@@ -207,35 +188,18 @@ impl<T: Number> Machine<T> {
             machine.fused =
                 Some(Fused { steps: fused.time_steps, first, tasks: machine.tasks(fused, first)? });
         }
+        machine.lanes.settle()?;
         Ok(machine)
     }
 
-    /// Returns the tasks of each substep of a plan, whose launches begin at this number.
-    fn tasks(&self, plan: &Plan, first: usize) -> Result<Vec<Vec<Task>>, Error> {
-        let mut substeps = Vec::new();
-        let all_alike = self.fields.domain.boundaries.has_custom();
-        for actions in actions(&self.fields.buffers, plan, all_alike)? {
-            let mut tasks = Vec::new();
-            if !self.sampled.is_empty() {
-                tasks.push(Task::Sample);
-                tasks.extend(self.beyond_sampled()?);
-            }
-            for action in actions {
-                tasks.push(self.task(action, first)?);
-            }
-            substeps.push(tasks);
-        }
-        Ok(substeps)
-    }
-
-    /// The card.
+    /// Returns the card, the first one of several.
     pub(crate) fn card(&self) -> &Card {
         &self.card.card
     }
 
-    /// Returns the card as it is in use, for another machine on it.
+    /// Returns the cards as they are in use, for another machine on them.
     pub(crate) fn opened(&self) -> Opening {
-        Opening::of(self.card.clone())
+        Opening::of(self.cards().map(|(card, ..)| card.clone()).collect())
     }
 
     /// Returns the cache of compiled kernels.
@@ -250,14 +214,13 @@ impl<T: Number> Machine<T> {
         all.map(|launch| launch.launched.clone()).collect()
     }
 
-    /// Returns the number of kernels that a step launches, fills of ghost cells included.
+    /// Returns the number of kernels that a step launches on a card, fills of ghost cells included.
     pub(crate) fn launches_a_step(&self) -> usize {
-        let is_launch = |task: &&Task| matches!(task, Task::Launch(_) | Task::Fill(Some(_)));
         let (tasks, steps) = match &self.fused {
             Some(fused) => (&fused.tasks, fused.steps),
             None => (&self.substeps, 1),
         };
-        tasks.iter().flatten().filter(is_launch).count().div_ceil(steps)
+        tasks.iter().flatten().filter(|task| task.is_launch()).count().div_ceil(steps)
     }
 
     /// Returns the place of a buffer; without one, that of an array alone.
@@ -364,6 +327,7 @@ impl<T: Number> Device<T> for Machine<T> {
         updates: &[(usize, Reduction)],
     ) -> Result<usize, Error> {
         let reducer = self.reducer(algorithm, updates)?;
+        self.lanes.settle()?;
         self.reducers.push(reducer);
         Ok(self.reducers.len() - 1)
     }
@@ -399,11 +363,11 @@ impl<T: Number> Device<T> for Machine<T> {
         }
         let time = self.clock.between();
         self.clock.tell_between(&self.card.stream, t)?;
-        let when = When { t, time };
-        self.start(&Task::Sample, when)?;
-        for task in self.beyond_sampled()? {
-            self.start(&task, when)?;
-        }
+        let mut tasks = vec![Task::Sample];
+        tasks.extend(self.beyond_sampled()?);
+        self.together(|machine| {
+            tasks.iter().try_for_each(|task| machine.start(task, When { t, time }))
+        })?;
         self.forget(&self.sampled.clone());
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Taking a card into use while the host plans: the driver and the compiler take a while to start.
+//! Taking cards into use while the host plans: the driver and the compiler take a while to start.
 
 use std::thread::{self, JoinHandle};
 
@@ -9,10 +9,11 @@ use crate::backend::cuda::card::{Card, Opened};
 use crate::backend::cuda::compile::nvrtc::Nvrtc;
 use crate::backend::cuda::{Cache, CudaError};
 
-/// A card that is being taken into use. A program must not end meanwhile, so dropping this waits.
+/// A card that is being taken into use, or several that share a run. A program must not end meanwhile, so dropping this
+/// waits.
 #[derive(Debug)]
 pub(crate) struct Opening {
-    ordinal: usize,
+    ordinals: Vec<usize>,
     /// The multiprocessors of a card that stays closed: kernels are compiled ahead for it.
     usual: Option<Multiprocessor>,
     state: State,
@@ -23,26 +24,26 @@ pub(crate) struct Opening {
 enum State {
     /// Not asked for yet.
     Closed,
-    Begun(JoinHandle<Result<Opened, CudaError>>),
-    Done(Result<Opened, CudaError>),
+    Begun(JoinHandle<Result<Vec<Opened>, CudaError>>),
+    Done(Result<Vec<Opened>, CudaError>),
 }
 
 impl Opening {
-    /// Takes the number of a card; nothing is opened yet.
-    pub(crate) fn new(ordinal: usize) -> Self {
-        Opening { ordinal, usual: None, state: State::Closed, compiler: None }
+    /// Takes the numbers of cards; nothing is opened yet.
+    pub(crate) fn new(ordinals: Vec<usize>) -> Self {
+        Opening { ordinals, usual: None, state: State::Closed, compiler: None }
     }
 
-    /// Takes a card that is in use.
-    pub(crate) fn of(opened: Opened) -> Self {
-        let mut opening = Opening::new(opened.card.ordinal);
+    /// Takes cards that are in use.
+    pub(crate) fn of(opened: Vec<Opened>) -> Self {
+        let mut opening = Opening::new(opened.iter().map(|one| one.card.ordinal).collect());
         opening.state = State::Done(Ok(opened));
         opening
     }
 
     /// Stands for a card with such multiprocessors, which stays closed.
     pub(crate) fn ahead(usual: Multiprocessor) -> Self {
-        let mut opening = Opening::new(0);
+        let mut opening = Opening::new(vec![0]);
         opening.usual = Some(usual);
         opening
     }
@@ -52,29 +53,29 @@ impl Opening {
         if !matches!(self.state, State::Closed) || driver::whole().is_err() {
             return;
         }
-        let ordinal = self.ordinal;
+        let ordinals = self.ordinals.clone();
         if cache.and_then(Cache::sealed_by).is_none() {
             // A failure is reported later, to the caller that needs the compiler.
             let open = || drop(Nvrtc::shared_up_to(driver::major()));
             self.compiler = Some(thread::spawn(open));
         }
-        self.state = State::Begun(thread::spawn(move || Opened::new(ordinal)));
+        self.state = State::Begun(thread::spawn(move || open(&ordinals)));
     }
 
-    /// Is there a card of this number, one that generated code runs on, and a compiler for it?
+    /// Are there cards of these numbers, which generated code runs on, and a compiler for them?
     pub(crate) fn is_usable(&mut self) -> bool {
         self.wait();
         matches!(self.state, State::Done(Ok(_))) && Nvrtc::shared_up_to(driver::major()).is_ok()
     }
 
-    /// Returns the facts about the multiprocessors of the card, if they are known or will be.
+    /// Returns the facts about the multiprocessors of the first card, if they are known or will be.
     pub(crate) fn multiprocessor(&mut self) -> Option<Multiprocessor> {
         if matches!(self.state, State::Closed) {
             return self.usual;
         }
         self.wait();
         match &self.state {
-            State::Done(Ok(opened)) => Some(opened.card.multiprocessor),
+            State::Done(Ok(opened)) => opened.first().map(|first| first.card.multiprocessor),
             State::Done(Err(_)) | State::Closed | State::Begun(_) => None,
         }
     }
@@ -84,17 +85,17 @@ impl Opening {
         driver::whole().is_err()
     }
 
-    /// Returns the facts about the card, if it could be taken into use.
+    /// Returns the facts about the first card, if all could be taken into use.
     pub(crate) fn card(&mut self) -> Option<&Card> {
         self.wait();
         match &self.state {
-            State::Done(Ok(opened)) => Some(&opened.card),
+            State::Done(Ok(opened)) => opened.first().map(|first| &first.card),
             State::Done(Err(_)) | State::Closed | State::Begun(_) => None,
         }
     }
 
-    /// Waits for the card, and returns it.
-    pub(crate) fn finish(&mut self) -> Result<Opened, CudaError> {
+    /// Waits for the cards, and returns them.
+    pub(crate) fn finish(&mut self) -> Result<Vec<Opened>, CudaError> {
         self.wait();
         match std::mem::replace(&mut self.state, State::Closed) {
             State::Done(Ok(opened)) => {
@@ -102,13 +103,13 @@ impl Opening {
                 Ok(opened)
             }
             State::Done(Err(error)) => Err(error),
-            State::Closed | State::Begun(_) => Opened::new(self.ordinal),
+            State::Closed | State::Begun(_) => open(&self.ordinals),
         }
     }
 
     fn wait(&mut self) {
         let done = match std::mem::replace(&mut self.state, State::Closed) {
-            State::Closed => Opened::new(self.ordinal),
+            State::Closed => open(&self.ordinals),
             State::Begun(thread) => thread.join().unwrap_or(Err(CudaError::Died)),
             State::Done(done) => done,
         };
@@ -127,13 +128,28 @@ impl Drop for Opening {
     }
 }
 
+/// Takes cards into use, which run the same machine code.
+fn open(ordinals: &[usize]) -> Result<Vec<Opened>, CudaError> {
+    let opened = ordinals.iter().map(|ordinal| Opened::new(*ordinal));
+    let opened: Vec<Opened> = opened.collect::<Result<_, _>>()?;
+    let of_first = opened.first().map(|first| first.card.architecture()).unwrap_or_default();
+    match opened.iter().find(|other| other.card.architecture() != of_first) {
+        None => Ok(opened),
+        Some(Opened { card, .. }) => Err(CudaError::Unlike {
+            card: card.ordinal,
+            architecture: card.architecture(),
+            of_first,
+        }),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn without_a_driver_there_is_no_card_to_wait_for() {
-        let mut opening = Opening::new(0);
+        let mut opening = Opening::new(vec![0]);
         if !opening.is_hopeless() {
             eprintln!("skipped: this machine has a driver");
             return;

@@ -8,6 +8,7 @@ use super::observables::Problem;
 use super::tasks::{CapturedPart, Task, When, nothing};
 use super::{Machine, Reducer};
 use crate::backend::cuda::calibration::timed;
+use crate::backend::cuda::kernels::ghosts::Boxes;
 use crate::backend::cuda::{CudaError, Opened};
 use crate::backend::{self, Device};
 use crate::step::Asked;
@@ -126,17 +127,30 @@ impl<T: Number> Machine<T> {
             self.put_back()?;
             let when = |time: usize| When { t: 0.0, time };
             for (time, before) in substeps[..substep].iter().enumerate() {
-                before.iter().try_for_each(|task| self.start(task, when(time)))?;
+                let mut before = before.iter();
+                self.together(|machine| {
+                    before.try_for_each(|task| machine.start(task, when(time)))
+                })?;
             }
             for task in tasks {
                 let part = match task {
-                    Task::Swap(_) | Task::Fill(None) => continue,
                     Task::OnHost(_) => return Err(nothing()),
                     Task::Sample => StepPart::Sources,
-                    Task::Fill(Some(boxes)) => StepPart::Fill { values: boxes.cells() },
-                    Task::Launch(at) => StepPart::Kernel(at - first),
+                    task if !task.is_launch() => continue,
+                    Task::Launch { launch, .. } => StepPart::Kernel(launch - first),
+                    fill => {
+                        let boxes = fill.boxes().iter().flatten();
+                        StepPart::Fill { values: boxes.map(Boxes::cells).sum() }
+                    }
                 };
-                let seconds = self.seconds(|machine| machine.start(task, when(substep)))?;
+                let seconds = self.seconds(|machine| {
+                    machine.start(task, when(substep))?;
+                    match task {
+                        // A fill with values of other cards ends with the wait for them.
+                        Task::Post(_) => machine.start(&Task::Wait, when(substep)),
+                        _ => Ok(()),
+                    }
+                })?;
                 times.push(PartTime { part, seconds });
             }
         }
@@ -149,7 +163,9 @@ impl<T: Number> Machine<T> {
         &mut self,
         mut start: impl FnMut(&mut Self) -> Result<(), Error>,
     ) -> Result<f64, Error> {
-        let mut all = |machine: &mut Self| (0..CAPTURED).try_for_each(|_| start(machine));
+        let mut all = |machine: &mut Self| {
+            machine.together(|machine| (0..CAPTURED).try_for_each(|_| start(machine)))
+        };
         let graph = self.captured(&mut all).ok();
         let opened: Opened = self.card.clone();
         let failed = CudaError::driver("replaying a part of a step");

@@ -12,6 +12,7 @@ use super::memory_use::fits;
 use super::observables::{self, On, deepest};
 use super::tasks::nothing;
 use crate::backend::cuda::card::Opened;
+use crate::backend::cuda::card::limits::usual_device;
 use crate::backend::cuda::kernels::builtin::{Own, own};
 use crate::backend::cuda::kernels::formulas::Unsteady;
 use crate::backend::cuda::kernels::launch::{Ready, Text, fitted, halo, load, texts};
@@ -93,13 +94,14 @@ pub(super) struct Arrays<T> {
     pub(super) memory: Memory,
     pub(super) shape: MeshShape,
     pub(super) kept: BTreeMap<usize, usize>,
-    pub(super) own: Own,
+    /// The kernels of each card.
+    pub(super) own: Vec<Own>,
 }
 
 impl<T: Number> Arrays<T> {
-    /// Allocates arrays with so many ghost cells on the card, and on the host.
+    /// Allocates arrays with so many ghost cells on the cards, and on the host.
     pub(super) fn new(
-        (card, cache): (&Opened, Option<&Cache>),
+        (cards, cache): (&[Opened], Option<&Cache>),
         plan: &Plan,
         domain: Domain,
         [halo, of_host]: [[usize; 3]; 2],
@@ -112,29 +114,51 @@ impl<T: Number> Arrays<T> {
         let one = Patches::one(mesh.cells);
         let fields = Fields::<T>::without_arrays(plan, domain, one, of_host)?;
         let cut = Cut::new(*fields.shape(), patches, halo, T::BYTES)?;
-        fits::<T>(card, plan, &cut, kept.len())?;
+        fits::<T>(cards, plan, &cut, kept.len())?;
         let places = places(plan, kept.len());
         let arrays = places.iter().filter(|place| !place.surface).count();
         let shape = MeshShape::new(&cut, &mesh, arrays * stride::<T>(&cut.patch) / T::BYTES);
-        let own = own::<T>(card, cache, (over(&patches), plan.layout))?;
-        let mut memory = Memory::new::<T>(card, &cut.patch, places, patches)?;
+        let own = cards.iter().map(|card| own::<T>(card, cache, (over(&patches), plan.layout)));
+        let own: Vec<Own> = own.collect::<Result<_, _>>()?;
+        let mut memory = Memory::new::<T>(cards, &cut.patch, places, patches)?;
         if plan.layout == Layout::Aos {
-            memory.move_by::<T>(card, own.of_fields("move_values")?)?;
+            memory.move_by::<T>(&cards[0], own[0].of_fields("move_values")?)?;
         }
         Ok(Arrays { fields, cut, memory, shape, kept, own })
     }
 
-    /// Loads the kernels of all plans, ready to be launched on the arrays.
+    /// Loads the kernels of all plans on a card, ready to be launched on its patches.
     pub(super) fn load(
         &self,
-        (card, cache): (&Opened, Option<&Cache>),
+        card: (usize, &Opened),
+        cache: Option<&Cache>,
         programs: &Programs<'_>,
     ) -> Result<Vec<Ready>, CudaError> {
         let mut launches = Vec::new();
         for (problem, plan, texts) in &programs.all {
             let on = (&self.shape, &self.memory);
-            launches.extend(load(card, cache, problem, plan, texts, on)?);
+            launches.extend(load(card, cache, (problem, plan), texts, on)?);
         }
         Ok(launches)
     }
+}
+
+/// Returns the facts that kernels are fitted to: kernels that were compiled ahead did not know the card.
+pub(super) fn facts(card: &Opened, cache: Option<&Cache>) -> Device {
+    match cache.and_then(Cache::sealed_by) {
+        None => card.card.device(),
+        Some(_) => usual_device(&card.card.architecture()),
+    }
+}
+
+/// Returns the buffers of given fields that are formulas.
+pub(super) fn sampled<T: Number>(
+    fields: &Fields<T>,
+    unsteady: &Unsteady,
+) -> Result<Vec<usize>, Error> {
+    let buffer = |name: &String| {
+        let bug = || Error::Bug(format!("the source `{name}` has no array"));
+        fields.buffers.given(name).ok_or_else(bug)
+    };
+    unsteady.sources.iter().map(|(name, _)| buffer(name)).collect()
 }

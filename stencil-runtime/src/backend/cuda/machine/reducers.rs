@@ -1,8 +1,5 @@
 //! Observed functions: evaluated into arrays that are free between two steps, then reduced there.
 
-use std::sync::Arc;
-
-use cudarc::driver::CudaStream;
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::model::Reduction;
 use stencil_compiler::plan::BufferRole;
@@ -13,38 +10,25 @@ use super::tasks::{Task, When};
 use crate::backend;
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::kernels::launch::{Ready, load};
-use crate::step::{Action, Ghosts};
 use crate::{Error, Number};
 
 /// Quantities, ready to be evaluated.
 #[derive(Debug)]
 pub(crate) struct Reducer {
-    fill: Task,
+    fills: Vec<Task>,
     pub(super) rounds: Vec<Round>,
 }
 
 /// Quantities that one launch evaluates.
 #[derive(Debug)]
 pub(super) struct Round {
-    launch: Ready,
+    /// The launch on each card.
+    launches: Vec<Ready>,
     pub(super) problem: Problem,
     /// For each buffer of the launch's plan the buffer of the machine.
     buffers: Vec<usize>,
     /// The buffer of each quantity.
     pub(super) quantities: Vec<(usize, Reduction)>,
-}
-
-impl Reducer {
-    /// Replaces the uniforms, given in the order of the algorithm.
-    pub(super) fn set_uniforms<T: Number>(
-        &self,
-        stream: &Arc<CudaStream>,
-        uniforms: &[f64],
-    ) -> Result<(), CudaError> {
-        let uniforms: Vec<T> = uniforms.iter().map(|v| T::from_f64(*v)).collect();
-        let mut rounds = self.rounds.iter();
-        rounds.try_for_each(|round| round.launch.set_uniforms(stream, &uniforms))
-    }
 }
 
 impl<T: Number> Machine<T> {
@@ -65,10 +49,7 @@ impl<T: Number> Machine<T> {
         });
         let rounds = parts.into_iter();
         let rounds = rounds.map(|(updates, part)| self.round(part, updates, &room));
-        Ok(Reducer {
-            rounds: rounds.collect::<Result<_, _>>()?,
-            fill: self.task(Action::Fill(Ghosts::OfFields(ghosts)), 0)?,
-        })
+        Ok(Reducer { rounds: rounds.collect::<Result<_, _>>()?, fills: self.fills(ghosts)? })
     }
 
     fn round(
@@ -102,10 +83,12 @@ impl<T: Number> Machine<T> {
         let buffers: Vec<usize> = buffers.collect::<Result<_, _>>()?;
         let cache = self.cache.as_ref();
         let in_memory = (&self.shape, &self.memory);
-        let launches = load(&self.card, cache, algorithm, plan, &texts, in_memory)?;
-        let launch = launches.into_iter().next();
+        let launches = self.cards().enumerate().map(|(owner, (card, ..))| {
+            let launches = load((owner, card), cache, (algorithm, plan), &texts, in_memory)?;
+            launches.into_iter().next().ok_or_else(|| bug("without a kernel"))
+        });
         Ok(Round {
-            launch: launch.ok_or_else(|| bug("without a kernel"))?,
+            launches: launches.collect::<Result<_, _>>()?,
             problem,
             buffers,
             quantities: room
@@ -131,6 +114,27 @@ impl<T: Number> Machine<T> {
         done
     }
 
+    /// Replaces the uniforms of a reducer on all cards, given in the order of the algorithm.
+    pub(super) fn set_uniforms(&self, of: &Reducer, uniforms: &[f64]) -> Result<(), CudaError> {
+        let uniforms: Vec<T> = uniforms.iter().map(|v| T::from_f64(*v)).collect();
+        for round in &of.rounds {
+            for ((card, ..), launch) in self.cards().zip(&round.launches) {
+                launch.set_uniforms(&card.stream, &uniforms)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the evaluation of a round on all cards, for which the first one then waits.
+    fn evaluate(&self, round: &Round) -> Result<(), CudaError> {
+        let slots: Vec<usize> = round.buffers.iter().map(|at| self.slots[*at]).collect();
+        self.lanes.fork()?;
+        for ((card, ..), launch) in self.cards().zip(&round.launches) {
+            launch.launch(&card.stream, &self.memory, &slots)?;
+        }
+        self.lanes.join()
+    }
+
     /// Reduces the quantities to numbers at the time `t`, with the uniforms of their algorithm.
     pub(super) fn reduce_with(
         &mut self,
@@ -143,13 +147,14 @@ impl<T: Number> Machine<T> {
         if self.formulas.is_some() {
             self.clock.tell_between(&stream, t)?;
         }
-        self.start(&reducer.fill, When { t, time })?;
-        reducer.set_uniforms::<T>(&stream, uniforms)?;
+        self.together(|machine| {
+            let mut fills = reducer.fills.iter();
+            fills.try_for_each(|fill| machine.start(fill, When { t, time }))?;
+            Ok::<_, Error>(machine.set_uniforms(reducer, uniforms)?)
+        })?;
         let mut numbers = Vec::new();
         for round in &reducer.rounds {
-            let Round { launch, buffers, .. } = round;
-            let slots: Vec<usize> = buffers.iter().map(|at| self.slots[*at]).collect();
-            launch.launch(&stream, &self.memory, &slots)?;
+            self.evaluate(round)?;
             for (buffer, reduction) in &round.quantities {
                 let first = self.memory.address(&stream, self.slots[*buffer]);
                 let shape = self.shape_of(*buffer);
@@ -160,16 +165,15 @@ impl<T: Number> Machine<T> {
         Ok(numbers)
     }
 
-    /// Starts the evaluation of the speeds that limit the next step, and writes them to the state of the card, which
-    /// knows the time; the host takes it to be `t`.
+    /// Starts the evaluation of the speeds that limit the next step, amid a part, and writes them to the state of the
+    /// first card, which knows the time; the host takes it to be `t`.
     pub(super) fn enqueue_speeds(&mut self, reducer: &Reducer, t: f64) -> Result<(), Error> {
         let stream = self.card.stream.clone();
         let time = self.clock.between();
         let mut written = 0;
-        self.start(&reducer.fill, When { t, time })?;
+        reducer.fills.iter().try_for_each(|fill| self.start(fill, When { t, time }))?;
         for round in &reducer.rounds {
-            let slots: Vec<usize> = round.buffers.iter().map(|at| self.slots[*at]).collect();
-            round.launch.launch(&stream, &self.memory, &slots)?;
+            self.evaluate(round)?;
             for (buffer, reduction) in &round.quantities {
                 let first = self.memory.address(&stream, self.slots[*buffer]);
                 let (to, shape) = (self.clock.speed(&stream, written), self.shape_of(*buffer));

@@ -35,7 +35,7 @@ impl<T: Number> Machine<T> {
     /// Gives the kernels of the speeds their uniforms, once.
     fn set_speeds(&mut self, speeds: &Reducer, uniforms: &[f64]) -> Result<(), CudaError> {
         if !self.has_speeds {
-            speeds.set_uniforms::<T>(&self.card.stream, uniforms)?;
+            self.together(|machine| machine.set_uniforms(speeds, uniforms))?;
             self.has_speeds = true;
         }
         Ok(())
@@ -45,7 +45,7 @@ impl<T: Number> Machine<T> {
     pub(super) fn begin_given(&mut self, t: f64, dt: f64) -> Result<(), CudaError> {
         let stream = self.card.stream.clone();
         self.clock.tell_given(&stream, t, dt)?;
-        self.clock.begin(&stream)?;
+        self.together(|machine| machine.begin_on_all(false))?;
         self.clock.begun(t, dt);
         Ok(())
     }
@@ -70,7 +70,7 @@ impl<T: Number> Machine<T> {
             self.replay(CapturedPart::Next { of: speeds })?;
         }
         if self.adapts[1] {
-            self.enqueue_speeds(speeds, asked.t)?;
+            self.together(|machine| machine.enqueue_speeds(speeds, asked.t))?;
         }
         let (moments, end) = self.clock.read_several(&stream, first)?;
         self.forget_changed();

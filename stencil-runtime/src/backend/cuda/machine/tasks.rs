@@ -1,31 +1,59 @@
 //! The tasks of a substep, started one after the other or replayed as a whole step.
 
+use std::iter;
+
 use cudarc::driver::CudaGraph;
 use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
-use stencil_compiler::plan::BufferRole;
+use stencil_compiler::plan::{BufferRole, Plan, Region};
 
 use super::{Machine, Reducer};
 use crate::backend::Device;
 use crate::backend::cuda::CudaError;
-use crate::backend::cuda::kernels::ghosts::{Boxes, has_tables};
+use crate::backend::cuda::kernels::ghosts::{Boxes, Share, has_tables};
 use crate::field::{Filling, GhostDepth};
-use crate::step::{Action, Ghosts};
+use crate::step::{Action, Ghosts, actions};
 use crate::{Error, Number};
 
 /// One task of a substep.
 #[derive(Debug)]
 pub(super) enum Task {
-    /// Fills ghost cells by the kernel.
-    Fill(Option<Boxes>),
+    /// Fills ghost cells by the kernel: on each card those of its patches, from its patches.
+    Fill(Vec<Option<Boxes>>),
+    /// Begins to fill ghost cells of each card from patches of other cards.
+    Post(Vec<Option<Boxes>>),
+    /// Waits for all such fills.
+    Wait,
     /// Fills ghost cells of fields by the host.
     OnHost(Filling),
     /// Evaluates given fields that are formulas.
     Sample,
-    /// A launch of the plan.
-    Launch(usize),
+    /// A launch of the plan, in some of the cells.
+    Launch { launch: usize, region: Region },
     /// Buffers change places, pair by pair.
     Swap(Vec<(usize, usize)>),
 }
+
+impl Task {
+    /// Does it launch kernels?
+    pub(super) fn is_launch(&self) -> bool {
+        match self {
+            Task::Fill(boxes) | Task::Post(boxes) => boxes.iter().any(Option::is_some),
+            Task::Launch { region, .. } => *region != Region::Interior,
+            Task::Wait | Task::OnHost(_) | Task::Sample | Task::Swap(_) => false,
+        }
+    }
+
+    /// Returns the boxes of ghost cells that it fills, of each card.
+    pub(super) fn boxes(&self) -> &[Option<Boxes>] {
+        match self {
+            Task::Fill(boxes) | Task::Post(boxes) => boxes,
+            _ => &[],
+        }
+    }
+}
+
+/// Ghost cells of a buffer: the component whose rules they follow, if they cross faces, and their depth.
+type Job = (usize, Option<GhostDepth>, [usize; 3]);
 
 /// The time of a task, and its index in the memory of the card.
 #[derive(Clone, Copy, Debug)]
@@ -86,43 +114,75 @@ impl std::fmt::Debug for Graph {
 }
 
 impl<T: Number> Machine<T> {
-    /// Prepares an action for the card, of a plan whose launches begin at this number.
-    pub(super) fn task(&self, action: Action, first: usize) -> Result<Task, Error> {
+    /// Returns the tasks of each substep of a plan, whose launches begin at this number.
+    pub(super) fn tasks(&self, plan: &Plan, first: usize) -> Result<Vec<Vec<Task>>, Error> {
+        let mut substeps = Vec::new();
+        let all_alike = self.fields.domain.boundaries.has_custom();
+        for actions in actions(&self.fields.buffers, plan, all_alike)? {
+            let mut tasks = Vec::new();
+            if !self.sampled.is_empty() {
+                tasks.push(Task::Sample);
+                tasks.extend(self.beyond_sampled()?);
+            }
+            for action in actions {
+                tasks.push(self.task(action, first)?);
+            }
+            substeps.push(tasks);
+        }
+        Ok(substeps)
+    }
+
+    /// Prepares an action for the cards, of a plan whose launches begin at this number.
+    fn task(&self, action: Action, first: usize) -> Result<Task, Error> {
+        let custom = self.fields.domain.boundaries.has_custom();
         Ok(match action {
-            Action::Fill(Ghosts::OfFields(jobs)) if self.fields.domain.boundaries.has_custom() => {
+            Action::Fill(Ghosts::OfFields(jobs)) if custom => {
                 Task::OnHost(self.fields.filling(&jobs))
             }
-            Action::Fill(Ghosts::OfFields(jobs)) => {
-                let jobs = jobs.into_iter().enumerate();
-                let jobs = jobs.filter_map(|(i, job)| job.map(|job| (i, Some(job), job.depth)));
-                self.fill_of(jobs.collect())?
-            }
-            Action::Fill(Ghosts::OfStored { buffers, depth }) => {
-                let jobs = buffers.into_iter().map(|array| (array, None, depth));
-                self.fill_of(jobs.collect())?
-            }
-            Action::Launch { launch, .. } => Task::Launch(first + launch),
-            Action::Post(_) | Action::Wait => return Err(nothing()),
+            // The host fills ghost cells of all cards.
+            Action::Post(Ghosts::OfFields(_)) if custom => Task::Post(Vec::new()),
+            Action::Fill(ghosts) => Task::Fill(self.boxes(&jobs(ghosts), true)?),
+            Action::Post(ghosts) => Task::Post(self.boxes(&jobs(ghosts), false)?),
+            Action::Wait => Task::Wait,
+            Action::Launch { launch, region } => Task::Launch { launch: first + launch, region },
             Action::Swap(pairs) => Task::Swap(pairs),
         })
     }
 
-    /// Returns the fill of ghost cells of arrays of the same layout: fields, or stored functions.
-    fn fill_of(
-        &self,
-        jobs: Vec<(usize, Option<GhostDepth>, [usize; 3])>,
-    ) -> Result<Task, CudaError> {
+    /// Returns the tasks that fill all these ghost cells of fields.
+    pub(super) fn fills(&self, ghosts: Vec<Option<GhostDepth>>) -> Result<Vec<Task>, CudaError> {
+        match self.fields.domain.boundaries.has_custom() {
+            true => Ok(vec![Task::OnHost(self.fields.filling(&ghosts))]),
+            false => self.fills_of(&jobs(Ghosts::OfFields(ghosts))),
+        }
+    }
+
+    /// Returns the tasks that fill all ghost cells of arrays of the same layout.
+    fn fills_of(&self, jobs: &[Job]) -> Result<Vec<Task>, CudaError> {
+        let mut tasks = vec![Task::Fill(self.boxes(jobs, true)?)];
+        if !self.peers.is_empty() {
+            tasks.extend([Task::Post(self.boxes(jobs, false)?), Task::Wait]);
+        }
+        Ok(tasks)
+    }
+
+    /// Returns, for each card, the boxes of ghost cells of arrays of the same layout: fields, or stored functions. Their
+    /// values are those of the card itself, or those of other cards.
+    fn boxes(&self, jobs: &[Job], is_local: bool) -> Result<Vec<Option<Boxes>>, CudaError> {
         let of = |array: &usize| {
             let place = self.place_of(Some(array));
             (place.of, place.surface)
         };
-        let (first, surfaces) = match jobs.first() {
+        let on = match jobs.first() {
             Some((array, ..)) => (self.shape_of(*array), of(array).1),
             None => (self.shape, false),
         };
         debug_assert!(jobs.iter().all(|(array, ..)| of(array) == of(&jobs[0].0)));
-        let boxes = self.ghosts.boxes(&self.card.stream, (first, surfaces), jobs)?;
-        Ok(Task::Fill(boxes))
+        let cards = self.cards().enumerate().map(|(owner, (card, ghosts, _))| {
+            let share = Share { owner, is_local };
+            ghosts.boxes(&card.stream, on, jobs.iter().copied(), share)
+        });
+        cards.collect()
     }
 
     /// Returns the fills of ghost cells of given fields that are formulas, unless all axes are periodic.
@@ -131,12 +191,14 @@ impl<T: Number> Machine<T> {
             return Ok(Vec::new());
         }
         let depth = self.shape.halo.map(|n| n as usize);
-        let fill = |buffer: &usize| {
-            let component = self.fields.rules_of_given(*buffer)?;
-            let job = GhostDepth { component, depth };
-            Some(self.fill_of(vec![(*buffer, Some(job), depth)]))
-        };
-        self.sampled.iter().filter_map(fill).collect()
+        let mut tasks = Vec::new();
+        for buffer in &self.sampled {
+            if let Some(component) = self.fields.rules_of_given(*buffer) {
+                let job = GhostDepth { component, depth };
+                tasks.extend(self.fills_of(&[(*buffer, Some(job), depth)])?);
+            }
+        }
+        Ok(tasks)
     }
 
     /// Replays a part of a step, captured the first time that the buffers are in these slots. A capture that is
@@ -179,27 +241,30 @@ impl<T: Number> Machine<T> {
 
     /// Starts a part of a step in which the host has no part.
     pub(super) fn enqueue_part(&mut self, part: CapturedPart<'_>) -> Result<(), Error> {
-        let stream = self.card.stream.clone();
+        self.together(|machine| machine.start_part(part))
+    }
+
+    fn start_part(&mut self, part: CapturedPart<'_>) -> Result<(), Error> {
         match part {
             CapturedPart::Speeds { of, t } => {
                 self.enqueue_speeds(of, t)?;
-                self.clock.begin(&stream)?;
+                self.begin_on_all(false)?;
             }
             CapturedPart::Next { of } => {
                 // No task of such a step asks the host for the time.
                 self.enqueue_speeds(of, 0.0)?;
-                self.clock.begin_next(&stream)?;
-                self.enqueue_substeps()?;
+                self.begin_on_all(true)?;
+                self.start_substeps()?;
             }
             CapturedPart::Step { begins } => {
                 if begins {
-                    self.clock.begin(&stream)?;
+                    self.begin_on_all(false)?;
                 }
-                self.enqueue_substeps()?;
+                self.start_substeps()?;
             }
             CapturedPart::Fused { begins } => {
                 if begins {
-                    self.clock.begin(&stream)?;
+                    self.begin_on_all(false)?;
                 }
                 let fused = self.fused.take().ok_or_else(nothing)?;
                 // Nothing in them depends on the time.
@@ -214,8 +279,8 @@ impl<T: Number> Machine<T> {
     }
 
     /// Starts all substeps of a step in which no task asks the host for the time.
-    fn enqueue_substeps(&mut self) -> Result<(), Error> {
-        (0..self.substeps.len()).try_for_each(|substep| self.enqueue(substep, 0.0))
+    fn start_substeps(&mut self) -> Result<(), Error> {
+        (0..self.substeps.len()).try_for_each(|substep| self.start_substep(substep, 0.0))
     }
 
     /// Notes the effects of a replayed part on the host's state.
@@ -232,8 +297,12 @@ impl<T: Number> Machine<T> {
         }
     }
 
-    /// Starts all tasks of a substep. The card knows its time; the host takes it to be `t`.
+    /// Starts a substep by itself. The card knows its time; the host takes it to be `t`.
     pub(super) fn enqueue(&mut self, substep: usize, t: f64) -> Result<(), Error> {
+        self.together(|machine| machine.start_substep(substep, t))
+    }
+
+    fn start_substep(&mut self, substep: usize, t: f64) -> Result<(), Error> {
         let when = When { t, time: substep };
         let tasks = std::mem::take(&mut self.substeps[substep]);
         let done = tasks.iter().try_for_each(|task| self.start(task, when));
@@ -241,42 +310,68 @@ impl<T: Number> Machine<T> {
         done
     }
 
+    /// Starts a task on all cards, amid a part of the run.
     pub(super) fn start(&mut self, task: &Task, when: When) -> Result<(), Error> {
-        let stream = self.card.stream.clone();
         match task {
-            Task::Fill(None) => {}
-            Task::Fill(Some(boxes)) => {
-                let domain = &self.fields.domain;
-                match &self.formulas {
-                    Some(formulas) if !formulas.faces().is_empty() => {
-                        let time = self.clock.at(when.time);
-                        self.ghosts.evaluate(&stream, formulas, &time)?;
-                    }
-                    _ if has_tables(&domain.boundaries) => {
-                        let (boundaries, mesh) = (&domain.boundaries, &domain.mesh);
-                        self.ghosts.sample(&stream, boundaries, mesh, when.t)?;
-                    }
-                    _ => {}
-                }
-                let arrays = self.memory.addresses(&stream, self.slots.iter().copied());
-                self.ghosts.fill(&stream, boxes, &arrays)?;
+            Task::Fill(boxes) => self.fill(boxes, when)?,
+            Task::Post(boxes) => {
+                let arrays = self.memory.addresses(&self.card.stream, self.slots.iter().copied());
+                let ghosts: Vec<_> = self.cards().map(|(_, ghosts, _)| ghosts).collect();
+                self.lanes.exchange(|card, stream| match boxes.get(card) {
+                    Some(Some(boxes)) => ghosts[card].fill(stream, boxes, &arrays),
+                    Some(None) | None => Ok(()),
+                })?;
             }
-            Task::OnHost(filling) => self.fill_on_host(filling, when.t)?,
-            Task::Sample => {
-                let Some(formulas) = &self.formulas else {
-                    return Err(nothing());
-                };
-                for (which, buffer) in self.sampled.iter().enumerate() {
-                    let first = self.memory.address(&stream, self.slots[*buffer]);
-                    let time = self.clock.at(when.time);
-                    formulas.source(&stream, which, first, &time)?;
+            Task::Wait => self.lanes.end_exchange()?,
+            Task::OnHost(filling) => self.alone(|machine| machine.fill_on_host(filling, when.t))?,
+            Task::Sample => self.alone(|machine| machine.evaluate_sources(when))?,
+            // All cells are computed with the rim.
+            Task::Launch { region: Region::Interior, .. } => {}
+            Task::Launch { launch, .. } => {
+                for (card, _, launches) in self.cards() {
+                    launches[*launch].launch(&card.stream, &self.memory, &self.slots)?;
                 }
-            }
-            Task::Launch(at) => {
-                let launch = &self.launches[*at];
-                launch.launch(&stream, &self.memory, &self.slots)?;
             }
             Task::Swap(pairs) => pairs.iter().for_each(|(a, b)| self.slots.swap(*a, *b)),
+        }
+        Ok(())
+    }
+
+    /// Fills ghost cells, on each card its own. The numbers on faces that they need are evaluated before.
+    fn fill(&mut self, boxes: &[Option<Boxes>], when: When) -> Result<(), CudaError> {
+        if matches!(boxes, [None]) {
+            return Ok(());
+        }
+        let domain = &self.fields.domain;
+        let arrays = self.memory.addresses(&self.card.stream, self.slots.iter().copied());
+        let time = self.clock.at(when.time);
+        let first = (&self.card.stream, &mut self.ghosts, &self.formulas);
+        let peers = self.peers.iter_mut();
+        let peers = peers.map(|peer| (&peer.card.stream, &mut peer.ghosts, &peer.formulas));
+        for ((stream, ghosts, formulas), boxes) in iter::once(first).chain(peers).zip(boxes) {
+            match formulas {
+                Some(formulas) if !formulas.faces().is_empty() => {
+                    ghosts.evaluate(stream, formulas, &time)?;
+                }
+                _ if has_tables(&domain.boundaries) => {
+                    ghosts.sample(stream, &domain.boundaries, &domain.mesh, when.t)?;
+                }
+                _ => {}
+            }
+            if let Some(boxes) = boxes {
+                ghosts.fill(stream, boxes, &arrays)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Evaluates given fields that are formulas, in all patches.
+    fn evaluate_sources(&mut self, when: When) -> Result<(), Error> {
+        let (stream, time) = (&self.card.stream, self.clock.at(when.time));
+        let formulas = self.formulas.as_ref().ok_or_else(nothing)?;
+        for (which, buffer) in self.sampled.iter().enumerate() {
+            let first = self.memory.address(stream, self.slots[*buffer]);
+            formulas.source(stream, which, first, &time)?;
         }
         Ok(())
     }
@@ -292,6 +387,19 @@ impl<T: Number> Machine<T> {
             }
         }
         Ok(())
+    }
+}
+
+/// Returns the ghost cells of arrays, by their buffers.
+fn jobs(ghosts: Ghosts) -> Vec<Job> {
+    match ghosts {
+        Ghosts::OfFields(jobs) => {
+            let jobs = jobs.into_iter().enumerate();
+            jobs.filter_map(|(i, job)| job.map(|job| (i, Some(job), job.depth))).collect()
+        }
+        Ghosts::OfStored { buffers, depth } => {
+            buffers.into_iter().map(|array| (array, None, depth)).collect()
+        }
     }
 }
 

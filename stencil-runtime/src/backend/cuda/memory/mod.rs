@@ -1,7 +1,9 @@
 //! The arrays of all patches in the memory of a card: one allocation, arrays of equal shape. The arrays of a patch lie
-//! one behind the other or, if a plan says so, the values of a cell side by side, or in surfaces.
+//! one behind the other or, if a plan says so, the values of a cell side by side, or in surfaces. Several cards share the
+//! allocation: each has the memory of its own patches.
 
 pub(crate) mod patches;
+pub(crate) mod shared;
 pub(crate) mod strided;
 pub(crate) mod surfaces;
 pub(crate) mod tensor_maps;
@@ -11,13 +13,14 @@ use std::sync::Arc;
 
 use cudarc::driver::sys::{CUDA_MEMCPY2D, CUmemorytype, cuMemcpy2DAsync_v2};
 use cudarc::driver::{
-    CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError,
+    CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, result,
 };
 use stencil_compiler::expr::Real;
 use stencil_compiler::plan::Place;
 
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::card::Opened;
+use crate::backend::cuda::memory::shared::Allocation;
 use crate::backend::cuda::memory::strided::{Mover, Values};
 use crate::backend::cuda::memory::surfaces::{End, Surfaces};
 use crate::backend::cuda::memory::tensor_maps::{Arrays, Rows, TensorMap};
@@ -49,7 +52,7 @@ pub(crate) fn start<T>(array: &CudaSlice<T>, stream: &Arc<CudaStream>) -> u64 {
 /// Arrays of one shape: `count` of them for each patch.
 #[derive(Debug)]
 pub(crate) struct Memory {
-    all: CudaSlice<u8>,
+    all: Allocation<u8>,
     /// Bytes of an array.
     array: usize,
     /// Bytes from one array to the next.
@@ -61,9 +64,9 @@ pub(crate) struct Memory {
     value_bytes: usize,
     /// Moves values of arrays whose values lie apart.
     mover: Option<Mover>,
-    patches: usize,
-    /// The numbers of all patches, which launches go through.
-    listed: CudaSlice<i32>,
+    patches: Patches,
+    /// The numbers of the patches of each card, which its launches go through.
+    listed: Vec<CudaSlice<i32>>,
     rows: Rows,
     surfaces: Surfaces,
 }
@@ -74,32 +77,39 @@ pub(crate) fn stride<T: Real>(shape: &Shape) -> usize {
 }
 
 impl Memory {
-    /// Allocates arrays of zeros at these places for each of some patches.
+    /// Allocates arrays of zeros at these places for each of some patches, which the cards share.
     pub(crate) fn new<T: Real>(
-        card: &Opened,
+        cards: &[Opened],
         shape: &Shape,
         places: Vec<Place>,
         patches: Patches,
     ) -> Result<Self, CudaError> {
         let stride = stride::<T>(shape);
         let surfaces = places.iter().filter(|place| place.surface).count();
-        let arrays = (places.len() - surfaces).saturating_mul(patches.count());
-        let bytes = stride.saturating_mul(arrays);
-        let all = card.stream.alloc_zeros(bytes.max(1));
-        let numbers: Vec<i32> = (0..patches.count() as i32).collect();
-        let listed = card.stream.clone_htod(&numbers);
+        if surfaces > 0 && cards.len() > 1 {
+            return Err(CudaError::SharedSurface);
+        }
+        let step = stride.saturating_mul(places.len() - surfaces);
+        let owned = (0..cards.len()).map(|owner| patches.owned(owner));
+        let parts: Vec<usize> = owned.map(|own| step.saturating_mul(own.len())).collect();
+        let all = Allocation::zeros(cards, &parts)?;
+        let listed = cards.iter().enumerate().map(|(owner, card)| {
+            let numbers: Vec<i32> = patches.owned(owner).map(|patch| patch as i32).collect();
+            card.stream.clone_htod(&numbers)
+        });
+        let listed = listed.collect::<Result<_, _>>();
         Ok(Memory {
-            all: all.map_err(CudaError::driver("taking memory on the card"))?,
+            all,
             array: shape.len() * T::BYTES,
             stride,
             origin: shape.layout.origin,
             places,
             value_bytes: T::BYTES,
             mover: None,
-            patches: patches.count(),
+            patches,
             listed: listed.map_err(CudaError::driver("copying a list of patches to the card"))?,
             rows: Rows::new::<T>(shape),
-            surfaces: Surfaces::new::<T>(card, (shape, patches), surfaces)?,
+            surfaces: Surfaces::new::<T>(&cards[0], (shape, patches), surfaces)?,
         })
     }
 
@@ -155,9 +165,14 @@ impl Memory {
         self.places[slot].value(cell, room) * self.value_bytes
     }
 
-    /// Returns the numbers of all patches on the card.
-    pub(crate) fn listed(&self) -> &CudaSlice<i32> {
-        &self.listed
+    /// Returns the numbers of the patches of a card, in its memory.
+    pub(crate) fn listed(&self, owner: usize) -> &CudaSlice<i32> {
+        &self.listed[owner]
+    }
+
+    /// Returns the number of patches of a card.
+    pub(crate) fn patches_of(&self, owner: usize) -> usize {
+        self.patches.owned(owner).len()
     }
 
     /// Returns the layout of the rows of an array.
@@ -179,15 +194,15 @@ impl Memory {
         let (base, _) = self.all.device_ptr(stream);
         let of = Arrays {
             arrays: (count, between * self.stride),
-            patches: (self.patches, self.step()),
+            patches: (self.patches.count(), self.step()),
             extent,
         };
         self.rows.map(base + (first * self.stride) as u64, of)
     }
 
-    /// Returns the bytes of all arrays.
+    /// Returns the bytes of all arrays of the first card, which has as many patches as any other.
     pub(crate) fn bytes(&self) -> usize {
-        self.step() * self.patches + self.surfaces.bytes()
+        self.step() * self.patches.of_a_device() + self.surfaces.bytes()
     }
 
     /// Returns the bytes of the room in which arrays are packed.
@@ -305,59 +320,56 @@ impl Memory {
         copy.and_then(|()| stream.synchronize()).map_err(failed)
     }
 
-    /// Copies an array of each patch to another.
+    /// Copies an array of each patch of a card to another. The first card moves values that lie apart, on all patches.
     pub(crate) fn copy(
-        &mut self,
-        stream: &Arc<CudaStream>,
+        &self,
+        (owner, stream): (usize, &Arc<CudaStream>),
         from: usize,
         to: usize,
     ) -> Result<(), CudaError> {
         let failed = CudaError::driver("copying an array on the card");
+        let mut own = self.patches.owned(owner);
         if [from, to].iter().any(|slot| self.surface(*slot).is_some()) {
             let ends = |patch| [from, to].map(|slot| self.end(stream, patch, slot));
-            let mut each = 0..self.patches;
-            return each.try_for_each(|patch| self.surfaces.copy(stream, ends(patch)));
+            return own.try_for_each(|patch| self.surfaces.copy(stream, ends(patch)));
         }
         if let Some(mover) = self.mover(&[from, to])? {
             let ends = [from, to].map(|slot| self.values(stream, 0, slot));
-            return mover.move_values(stream, ends, (self.length(), self.patches));
+            return match owner {
+                0 => mover.move_values(stream, ends, (self.length(), self.patches.count())),
+                _ => Ok(()),
+            };
         }
-        if self.patches > 1 && self.step() <= MOST_APART {
+        stream.context().bind_to_thread().map_err(&failed)?;
+        // Rows of a matrix may not lie in the memories of several cards.
+        let is_alone = self.patches.devices == 1;
+        if own.len() > 1 && is_alone && self.step() <= MOST_APART {
             return self.copy_rows(stream, from, to).map_err(failed);
         }
-        let mut each = 0..self.patches;
-        each.try_for_each(|patch| self.copy_of(stream, patch, [from, to])).map_err(failed)
+        own.try_for_each(|patch| self.copy_of(stream, patch, [from, to])).map_err(failed)
     }
 
     fn copy_of(
-        &mut self,
+        &self,
         stream: &Arc<CudaStream>,
         patch: usize,
         slots: [usize; 2],
     ) -> Result<(), DriverError> {
-        let [from, to] = slots.map(|slot| self.range(patch, slot));
-        let (first, second) = self.all.split_at_mut(from.start.max(to.start));
-        let (mut first, mut second) = (first, second);
-        if from.start < to.start {
-            let from = first.slice(from);
-            stream.memcpy_dtod(&from, &mut second.slice_mut(..self.array))
-        } else {
-            let from = second.slice(..self.array);
-            stream.memcpy_dtod(&from, &mut first.slice_mut(to))
-        }
+        let base = start(&self.all, stream);
+        let [from, to] = slots.map(|slot| base + self.range(patch, slot).start as u64);
+        // SAFETY: both arrays lie in the allocation, and they do not overlap.
+        unsafe { result::memcpy_dtod_async(to, from, self.array, stream.cu_stream()) }
     }
 
     /// Copies all patches at once, as a matrix with a row for each: there may be thousands.
     fn copy_rows(
-        &mut self,
+        &self,
         stream: &Arc<CudaStream>,
         from: usize,
         to: usize,
     ) -> Result<(), DriverError> {
-        stream.context().bind_to_thread()?;
         let [first, second] = [from, to].map(|slot| self.bytes_before(slot, 0) as u64);
-        let apart = self.step();
-        let (base, _guard) = self.all.device_ptr_mut(stream);
+        let (base, apart) = (start(&self.all, stream), self.step());
         let rows = CUDA_MEMCPY2D {
             srcXInBytes: 0,
             srcY: 0,
@@ -374,7 +386,7 @@ impl Memory {
             dstArray: null_mut(),
             dstPitch: apart,
             WidthInBytes: self.array,
-            Height: self.patches,
+            Height: self.patches.count(),
         };
         // SAFETY: both arrays of each patch lie in the allocation, and they do not overlap.
         unsafe { cuMemcpy2DAsync_v2(&raw const rows, stream.cu_stream()) }.result()

@@ -126,10 +126,9 @@ impl MeshShape {
         self.step[0]
     }
 
-    /// Returns the blocks of all patches for a kernel with so many a patch: they follow each other along one axis.
-    pub(crate) fn blocks(&self, kernel: &str, of_a_patch: u64) -> Result<u32, CudaError> {
-        let patches: u64 = self.count.iter().map(|n| n.unsigned_abs() as u64).product();
-        let all = patches.checked_mul(of_a_patch);
+    /// Returns the blocks of so many patches for a kernel with so many a patch: they follow each other along one axis.
+    pub(crate) fn blocks(kernel: &str, patches: usize, of_a_patch: u64) -> Result<u32, CudaError> {
+        let all = (patches as u64).checked_mul(of_a_patch);
         let all = all.filter(|all| *all <= i32::MAX as u64);
         all.map(|all| all as u32).ok_or_else(|| CudaError::Kernel {
             kernel: kernel.to_string(),
