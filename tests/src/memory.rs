@@ -89,24 +89,36 @@ impl Places {
     fn ghosts(&self, device: usize, depth: [u32; 3], mut each: impl FnMut(usize, [i64; 3], Place)) {
         for (at, patch) in self.of_device(device).into_iter().enumerate() {
             let ranges = self.ranges(patch);
-            let [origin, cells] = [
-                ranges.each_ref().map(|range| range.start as i64),
-                ranges.each_ref().map(|range| range.len() as i64),
-            ];
-            let range = |axis: usize| -i64::from(depth[axis])..cells[axis] + i64::from(depth[axis]);
-            for z in range(2) {
-                for y in range(1) {
-                    for x in range(0) {
-                        let cell = [x, y, z];
-                        if (0..3).any(|a| !(0..cells[a]).contains(&cell[a])) {
-                            let global = std::array::from_fn(|a| origin[a] + cell[a]);
-                            each(at, cell, self.find(global));
-                        }
-                    }
-                }
-            }
+            around(ranges.each_ref().map(Range::len), depth, [false; 3], |cell| {
+                let global = std::array::from_fn(|a| ranges[a].start as i64 + cell[a]);
+                each(at, cell, self.find(global));
+            });
         }
     }
+}
+
+/// Visits the cells around a box, as deep as this at each end and a cell deeper at the upper ends of `deeper` axes.
+fn around(cells: [usize; 3], depth: [u32; 3], deeper: [bool; 3], mut visit: impl FnMut([i64; 3])) {
+    let depth = depth.map(|depth| depth as usize);
+    let all = std::array::from_fn(|a| cells[a] + 2 * depth[a] + usize::from(deeper[a]));
+    each(all, |at| {
+        let cell: [i64; 3] = std::array::from_fn(|a| at[a] - depth[a] as i64);
+        if (0..3).any(|a| !(0..cells[a] as i64).contains(&cell[a])) {
+            visit(cell);
+        }
+    });
+}
+
+/// Sets to NaN the cells that a launch reads, as deep as this, for cells alone that a patch does not have: it computes as
+/// many of each patch as of the largest. Results that follow from one are wrong.
+pub(super) fn blank<T: Real>(array: &mut GlobalArray<T>, cells: [usize; 3], depth: [u32; 3]) {
+    let is_short = std::array::from_fn(|axis| cells[axis] < array.cells()[axis]);
+    let end: [i64; 3] = std::array::from_fn(|axis| cells[axis] as i64 + i64::from(depth[axis]));
+    around(cells, depth, is_short, |cell| {
+        if (0..3).any(|axis| cell[axis] == end[axis]) {
+            array.set(cell, T::from_f64(f64::NAN));
+        }
+    });
 }
 
 /// The name of an array, its halo, and the values from one cell to the next.
@@ -182,30 +194,18 @@ pub(super) struct Memory<T> {
 }
 
 impl<T: Real> Memory<T> {
-    /// Allocates arrays with names and halos, and the values from one cell to the next: of poison, and of NaN for patches
-    /// that kernels go beyond, since these compute as many cells of each patch as of the largest.
+    /// Allocates arrays of poison with names and halos, and the values from one cell to the next.
     pub(super) fn new(cells: [usize; 3], layout: Layout, names: &[Named]) -> Self {
         let places = Places { layout, mesh: cells };
-        let largest = places.largest();
-        let array = |(name, halo, apart): &Named, is_largest: bool| {
-            let mut array = GlobalArray::with_cell_stride(largest, *halo, *apart);
-            if !is_largest {
-                each(std::array::from_fn(|a| largest[a] + 2 * halo[a]), |at| {
-                    let cell = std::array::from_fn(|a| at[a] - halo[a] as i64);
-                    array.set(cell, T::from_f64(f64::NAN));
-                });
-            }
+        let array = |(name, halo, apart): &Named| {
+            let array = GlobalArray::with_cell_stride(places.largest(), *halo, *apart);
             (name.clone(), array)
         };
-        let arrays = |patch: usize| -> Arrays<T> {
-            let ranges = places.ranges(patch);
-            let is_largest = (0..3).all(|axis| ranges[axis].len() == largest[axis]);
-            names.iter().map(|named| array(named, is_largest)).collect()
-        };
+        let arrays: Arrays<T> = names.iter().map(array).collect();
         let device = |number: usize| Device {
             number,
             places,
-            patches: places.of_device(number).into_iter().map(arrays).collect(),
+            patches: vec![arrays.clone(); places.of_device(number).len()],
         };
         Memory { places, devices: (0..layout.devices).map(device).collect() }
     }
@@ -221,9 +221,14 @@ impl<T: Real> Memory<T> {
         std::array::from_fn(|axis| !mesh[axis].is_multiple_of(layout.patches[axis]))
     }
 
-    /// Returns all patches, device by device.
-    pub(super) fn patches(&mut self) -> impl Iterator<Item = &mut Arrays<T>> {
-        self.devices.iter_mut().flat_map(|d| d.patches.iter_mut())
+    /// Returns all patches, device by device: the cells of each, and its arrays.
+    pub(super) fn patches(&mut self) -> impl Iterator<Item = ([usize; 3], &mut Arrays<T>)> {
+        let places = self.places;
+        self.devices.iter_mut().flat_map(move |device| {
+            let numbers = places.of_device(device.number).into_iter();
+            let cells = numbers.map(move |patch| places.ranges(patch).map(|range| range.len()));
+            cells.zip(&mut device.patches)
+        })
     }
 
     /// Sets all cells of an array of the mesh, x fastest.
