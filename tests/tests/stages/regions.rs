@@ -11,14 +11,17 @@ use stencil_tests::{Case, Layout, Machine, OrPanic, Seeded, algorithm_of, differ
 /// Steps of each run: values that are missing in one are read in the next.
 const STEPS: usize = 2;
 
-/// Cells of a patch by the number of dimensions. Tiles of 32 x 2 or 16 x 2 x 2 cells leave an interior on all axes.
-const PATCH: [[usize; 3]; 2] = [[96, 20, 1], [48, 10, 10]];
-
-/// Patches, devices, and the cells that the first patches along each cut axis have less, by the number of dimensions: cuts
-/// along one axis or two. Some devices have neighbours along a cut axis on their own, too.
-const LAYOUTS: [&[([usize; 3], usize, usize)]; 2] = [
-    &[([1, 2, 1], 2, 0), ([2, 2, 1], 2, 1), ([2, 2, 1], 3, 0), ([3, 1, 1], 3, 1)],
-    &[([1, 1, 2], 2, 0), ([1, 2, 2], 3, 1), ([2, 1, 1], 2, 1)],
+/// Cells, patches and devices by the number of dimensions: cuts along one axis or two, into patches that are equal or not.
+/// Tiles of 32 x 2 or 16 x 2 x 2 cells leave an interior on all axes. Some devices have neighbours along a cut axis on
+/// their own, too.
+const LAYOUTS: [&[([usize; 3], [usize; 3], usize)]; 2] = [
+    &[
+        ([96, 40, 1], [1, 2, 1], 2),
+        ([191, 39, 1], [2, 2, 1], 2),
+        ([192, 40, 1], [2, 2, 1], 3),
+        ([287, 20, 1], [3, 1, 1], 3),
+    ],
+    &[([48, 10, 20], [1, 1, 2], 2), ([32, 25, 25], [1, 2, 2], 3), ([95, 10, 10], [2, 1, 1], 2)],
 ];
 
 /// A problem, with what its schedules have in common.
@@ -100,10 +103,8 @@ impl Problem {
 
     fn layouts(&self) -> Vec<(Layout, Case)> {
         let dimension = self.algorithm.dimension;
-        let layout = |(patches, devices, less): &([usize; 3], usize, usize)| {
-            let missing = patches.map(|count| if count > 1 { *less } else { 0 });
-            let cells = [0, 1, 2].map(|a| PATCH[dimension - 2][a] * patches[a] - missing[a]);
-            let mut case = Case::new(&self.algorithm, cells).stepping(1e-3);
+        let layout = |(cells, patches, devices): &([usize; 3], [usize; 3], usize)| {
+            let mut case = Case::new(&self.algorithm, *cells).stepping(1e-3);
             case.means.clone_from(&self.means);
             (Layout { patches: *patches, devices: *devices }, case)
         };
