@@ -186,13 +186,13 @@ fn devices_are_verified_against_one() {
 fn patches_that_cannot_be_are_refused() {
     let here = folder("patches");
     let said = |args: &str| refused(args, &here, 2);
-    let run = said("run explosion --cells 16,16,16 --patches 2,1,5");
+    let run = said("run explosion --cells 16,16,16 --patches 2,1,17");
     assert_has(
         &run,
         &[
-            "--patches 2,1,5",
-            "the cells along z (16) do not divide into 5 patches",
-            "give 4 or 8 patches along z, or 15 or 20 cells",
+            "--patches 2,1,17",
+            "the cells along z (16) cannot be cut into 17 patches",
+            "give a number of patches from 1 to 16",
         ],
     );
     let thin = said("run sod --cells 64 --patches 64 --set boundary.x=wall");

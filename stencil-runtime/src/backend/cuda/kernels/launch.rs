@@ -41,7 +41,7 @@ pub(crate) fn fitted(
     patches: &mesh::Patches,
     device: &Device,
 ) -> Plan {
-    let (cells, cut) = (patches.cells, patches.cut());
+    let (cells, cut) = (patches.largest(), patches.cut());
     let room = |units| FitTo { dimension, cells, patches: patches.of_a_device(), cut, units };
     let plan = plan.clone();
     match device.units {
@@ -116,7 +116,7 @@ pub(crate) struct Ready {
     places: Vec<i32>,
     /// Places of its uniforms in the algorithm.
     pub(crate) uniforms: Vec<usize>,
-    /// Interior cells, values of a row and of a plane.
+    /// Interior cells of the largest patch, values of a row and of a plane.
     sizes: [i32; 5],
     /// The blocks and the stride, if the mesh has many patches.
     over: Option<Over>,
