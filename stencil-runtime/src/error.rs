@@ -70,6 +70,11 @@ pub enum Error {
         /// The patches.
         patches: usize,
     },
+    /// Several processes, each with cards.
+    #[error(
+        "ranks of MPI run on processors only; one process drives several cards: leave out mpirun, and give the number of devices"
+    )]
+    RanksOnCards,
     /// More devices than a mesh can be cut into boxes for.
     #[error(
         "a mesh of {} × {} × {} cells cannot be cut into {devices} boxes, one for each device; give {}, or more cells",

@@ -1,5 +1,6 @@
 //! All values of a run in the memory of the host, in patches.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use ndarray::ArrayView3;
@@ -8,7 +9,9 @@ use stencil_compiler::expr::real::Precision;
 use stencil_compiler::plan::{BufferRole, Plan};
 
 use super::memory_use;
-use super::{Array, Buffers, Cut, Filling, GhostDepth, GhostValues, Shape};
+use super::ghosts::GhostValues;
+use super::{Array, Buffers, Cut, Filling, GhostDepth, Shape};
+use crate::backend::transport::Ranks;
 use crate::io::free_memory;
 use crate::mesh::{Boundaries, Mesh, Neighbours, Patch, Patches};
 use crate::{Error, Number};
@@ -26,6 +29,8 @@ pub(crate) struct Domain {
     pub(crate) keep_last: bool,
     /// Steps between two checks of values, if they are not checked as they are made.
     pub(crate) look_every: usize,
+    /// The processes that have the patches: each those of the device of its number, or one all of them.
+    pub(crate) ranks: Ranks,
 }
 
 /// A value that is infinite or NaN, or has grown without bound.
@@ -44,9 +49,9 @@ pub(crate) struct Fields<T> {
     pub(crate) domain: Domain,
     pub(crate) neighbours: Neighbours,
     /// Copies between arrays of the whole mesh and those of patches.
-    cut: Cut,
-    /// For each patch one array of each buffer; empty if the buffer uses the memory of another.
-    arrays: Vec<Vec<Array<T>>>,
+    pub(super) cut: Cut,
+    /// For each patch one array of each buffer; empty if the buffer uses the memory of another, or another rank has it.
+    pub(super) arrays: Vec<Vec<Array<T>>>,
     /// Values of buffers on the whole mesh if it is several patches, until they change.
     gathered: Vec<OnceLock<Array<T>>>,
     /// The largest size of a value that has not grown without bound.
@@ -88,8 +93,8 @@ impl<T: Number> Fields<T> {
 
     /// Allocates the arrays of buffers that are wanted, all zero.
     pub(crate) fn allocate(&mut self, is_wanted: impl Fn(usize) -> bool) -> Result<(), Error> {
-        let shape = *self.shape();
-        for of_patch in &mut self.arrays {
+        let (shape, own) = (*self.shape(), self.own());
+        for of_patch in &mut self.arrays[own] {
             for (at, array) in of_patch.iter_mut().enumerate() {
                 if is_wanted(at) {
                     *array = array_of(&shape)?;
@@ -114,16 +119,27 @@ impl<T: Number> Fields<T> {
         &mut self.arrays[0][buffer]
     }
 
-    /// Returns the arrays of each patch, by buffers.
-    pub(crate) fn patches(&self) -> &[Vec<Array<T>>] {
-        &self.arrays
+    /// Returns the numbers of the patches of this process.
+    fn own(&self) -> Range<usize> {
+        match &self.domain.ranks {
+            ranks if ranks.count() == 1 => 0..self.arrays.len(),
+            ranks => self.domain.patches.owned(ranks.rank()),
+        }
     }
 
-    /// Returns the shape of each patch and its arrays, by buffers, to be changed.
+    /// Returns the patches of this process, each with its arrays by buffers.
+    pub(crate) fn own_patches(&self) -> impl Iterator<Item = (&Patch, &[Array<T>])> + Clone {
+        let patches = self.neighbours.patches[self.own()].iter();
+        patches.zip(self.arrays[self.own()].iter().map(Vec::as_slice))
+    }
+
+    /// Returns the shape of each patch of this process and its arrays, by buffers, to be changed.
     pub(crate) fn patches_mut(&mut self) -> impl Iterator<Item = (Shape, &mut Vec<Array<T>>)> {
         self.forget();
-        let shapes = self.neighbours.patches.iter().map(|patch| self.cut.patch.of(patch.cells));
-        shapes.zip(&mut self.arrays)
+        let own = self.own();
+        let patches = self.neighbours.patches[own.clone()].iter();
+        let shapes = patches.map(|patch| self.cut.patch.of(patch.cells));
+        shapes.zip(&mut self.arrays[own])
     }
 
     /// Forgets values of the whole mesh that were put together.
@@ -148,26 +164,14 @@ impl<T: Number> Fields<T> {
         Filling::of_fields(&self.neighbours, ghosts)
     }
 
-    /// Fills ghost cells with their values at the time `t`; all are found before the first one is written.
-    pub(crate) fn fill(&mut self, filling: &Filling, t: f64) {
-        let values = self.ghost_values(filling, t);
-        self.store(values);
-    }
-
-    /// Returns the values of ghost cells at the time `t`.
-    pub(crate) fn ghost_values(&self, filling: &Filling, t: f64) -> GhostValues<T> {
-        let at = (&self.domain, t);
-        filling.values(&self.cut.patch, &self.neighbours, at, &self.arrays)
-    }
-
     /// Fills ghost cells with these values.
-    pub(crate) fn store(&mut self, values: GhostValues<T>) {
+    pub(super) fn store(&mut self, values: GhostValues<T>) {
         values.store(&self.cut.patch, &mut self.arrays);
         // The gathered values of the whole mesh have ghost cells, too.
         self.forget();
     }
 
-    /// Returns the interior of a buffer on the whole mesh.
+    /// Returns the interior of a buffer on the whole mesh. All ranks ask together, and each has all values then.
     pub(crate) fn interior(&self, buffer: usize) -> Result<ArrayView3<'_, T>, Error> {
         let bug = || Error::Bug(format!("buffer {buffer} has no shape"));
         if let [of_patch] = &self.arrays[..] {
@@ -176,11 +180,7 @@ impl<T: Number> Fields<T> {
         }
         let gathered = self.gathered.get(buffer).ok_or_else(bug)?;
         if gathered.get().is_none() {
-            let mut whole = array_of(&self.cut.mesh)?;
-            for (patch, arrays) in self.arrays.iter().enumerate() {
-                self.cut.put(patch, &arrays[buffer], &mut whole);
-            }
-            let _ = gathered.set(whole);
+            let _ = gathered.set(self.whole(buffer)?);
         }
         let whole = gathered.get().ok_or_else(bug)?;
         whole.interior(&self.cut.mesh).ok_or_else(bug)
@@ -188,8 +188,8 @@ impl<T: Number> Fields<T> {
 
     /// Sets a buffer, and all ghost cells of a given field. Cells are counted on the mesh.
     pub(crate) fn set(&mut self, buffer: usize, value: impl Fn([isize; 3]) -> T + Sync) {
-        let shape = self.cut.patch;
-        for (arrays, patch) in self.arrays.iter_mut().zip(&self.neighbours.patches) {
+        let (shape, own) = (self.cut.patch, self.own());
+        for (arrays, patch) in self.arrays[own.clone()].iter_mut().zip(&self.neighbours.patches[own]) {
             let first = patch.lo.map(|n| n as isize);
             arrays[buffer].set(&shape.of(patch.cells), [0; 3], |cell| {
                 value(std::array::from_fn(|axis| first[axis] + cell[axis]))
@@ -230,7 +230,7 @@ impl<T: Number> Fields<T> {
         // Ghost cells beyond the mesh belong to a patch beside its faces.
         let patch = own.or_else(|| patches().position(|patch| holds(patch, shape.halo)))?;
         let at = shape.index(local(&self.neighbours.patches[patch]));
-        self.arrays[patch][buffer].values().get(at).copied()
+        self.of_owner(patch, self.arrays[patch][buffer].values().get(at).copied())
     }
 
     /// Sets the size beyond which a value has grown without bound.
@@ -255,14 +255,13 @@ impl<T: Number> Fields<T> {
 
     /// Returns the first such cell of a buffer, in the order of the mesh.
     pub(crate) fn first_not_finite_of(&self, buffer: usize) -> Option<[usize; 3]> {
-        let patches = self.arrays.iter().zip(&self.neighbours.patches);
-        let of_patch = |(arrays, patch): (&Vec<Array<T>>, &Patch)| {
+        let of_patch = |(patch, arrays): (&Patch, &[Array<T>])| {
             let shape = self.shape().of(patch.cells);
             let cell = self.first_of_array(&shape, &arrays[buffer])?;
             Some(std::array::from_fn(|axis| patch.lo[axis] + cell[axis]))
         };
-        let found = patches.filter_map(of_patch);
-        found.min_by_key(|[x, y, z]: &[usize; 3]| [*z, *y, *x])
+        let found = self.own_patches().filter_map(of_patch);
+        self.first_of_all(found.min_by_key(|[x, y, z]: &[usize; 3]| [*z, *y, *x]))
     }
 
     fn first_of_array(&self, shape: &Shape, array: &Array<T>) -> Option<[usize; 3]> {
@@ -282,7 +281,7 @@ impl<T: Number> Fields<T> {
     }
 }
 
-fn array_of<T: Number>(shape: &Shape) -> Result<Array<T>, Error> {
+pub(super) fn array_of<T: Number>(shape: &Shape) -> Result<Array<T>, Error> {
     Array::new(shape).map_err(|_| memory_use::of_array(shape, T::BYTES).into())
 }
 

@@ -15,7 +15,7 @@ const NONE: usize = usize::MAX;
 
 /// Ghost cells of one box of one buffer on one patch.
 #[derive(Clone, Copy, Debug)]
-struct Job {
+pub(super) struct Job {
     buffer: usize,
     /// The component whose rules act on them.
     component: usize,
@@ -59,13 +59,26 @@ impl Filling {
         })
     }
 
-    /// Returns the values of all boxes at the time `t`; `arrays` are those of each patch, by buffers.
+    /// Returns the boxes from patches of one device to those of another.
+    pub(super) fn between(&self, neighbours: &Neighbours, [from, to]: [usize; 2]) -> Vec<Job> {
+        let owner = |patch: usize| neighbours.patches[patch].owner;
+        let is_between = |job: &&Job| owner(job.of.from) == from && owner(job.of.to) == to;
+        self.jobs.iter().filter(is_between).copied().collect()
+    }
+
+    /// Returns all boxes.
+    pub(super) fn jobs(&self) -> &[Job] {
+        &self.jobs
+    }
+
+    /// Returns the values of some boxes at the time `t`; `arrays` are those of each patch, by buffers.
     pub(super) fn values<T: Value>(
         &self,
         shape: &Shape,
         neighbours: &Neighbours,
         (domain, t): (&Domain, f64),
         arrays: &[Vec<Array<T>>],
+        jobs: &[Job],
     ) -> GhostValues<T> {
         let source = Source {
             shape,
@@ -76,16 +89,50 @@ impl Filling {
             boundaries: &domain.boundaries,
             t,
         };
-        let wanted = self.jobs.par_iter().filter(|job| source.is_wanted(job));
+        let wanted = jobs.par_iter().filter(|job| source.is_wanted(job));
         GhostValues(wanted.map(|job| (*job, source.values(job))).collect())
+    }
+}
+
+impl Job {
+    /// Returns the number of ghost cells.
+    fn count(&self) -> usize {
+        self.of.size.iter().product()
     }
 }
 
 /// Values of ghost cells, box by box: a message between devices, or values that are not written yet.
 #[derive(Debug)]
-pub(crate) struct GhostValues<T>(Vec<(Job, Vec<T>)>);
+pub(super) struct GhostValues<T>(Vec<(Job, Vec<T>)>);
 
 impl<T: Value> GhostValues<T> {
+    /// Returns the bytes of all values.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let (mut all, mut of_box) = (Vec::new(), Vec::new());
+        for (_, values) in &self.0 {
+            T::put(values, &mut of_box);
+            all.extend_from_slice(&of_box);
+        }
+        all
+    }
+
+    /// Reads the values of some boxes from their bytes.
+    pub(super) fn from_bytes(jobs: Vec<Job>, mut bytes: &[u8]) -> Self {
+        let read = |job: Job| {
+            let mut values = vec![T::ZERO; job.count()];
+            let (first, rest) = bytes.split_at(job.count() * T::BYTES);
+            T::take(&mut values, first);
+            bytes = rest;
+            (job, values)
+        };
+        GhostValues(jobs.into_iter().map(read).collect())
+    }
+
+    /// Returns the number of bytes of the values of some boxes.
+    pub(super) fn bytes_of(jobs: &[Job]) -> usize {
+        jobs.iter().map(Job::count).sum::<usize>() * T::BYTES
+    }
+
     /// Writes them to the arrays of each patch, by buffers.
     pub(super) fn store(self, shape: &Shape, arrays: &mut [Vec<Array<T>>]) {
         for (job, values) in self.0 {

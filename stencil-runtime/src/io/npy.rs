@@ -16,6 +16,9 @@ pub trait Element: sealed::Sealed + Copy {
     const SIZE: usize;
     #[doc(hidden)]
     fn put(values: &[Self], bytes: &mut Vec<u8>);
+    /// Reads values from as many bytes as `put` writes for them.
+    #[doc(hidden)]
+    fn take(values: &mut [Self], bytes: &[u8]);
     /// Returns the value as an array of this type; else a description of the value.
     #[doc(hidden)]
     fn array(value: Value) -> Result<ArrayD<Self>, String>;
@@ -35,6 +38,11 @@ macro_rules! element {
             fn put(values: &[Self], bytes: &mut Vec<u8>) {
                 bytes.clear();
                 bytes.extend(values.iter().flat_map(|v| v.to_le_bytes()));
+            }
+            fn take(values: &mut [Self], bytes: &[u8]) {
+                for (value, bytes) in values.iter_mut().zip(bytes.as_chunks().0) {
+                    *value = Self::from_le_bytes(*bytes);
+                }
             }
             fn array(value: Value) -> Result<ArrayD<Self>, String> {
                 match value {

@@ -145,7 +145,7 @@ impl<T: Number> Simulation<T> {
         let t = self.t;
         let mut rows = Vec::new();
         self.device.on_host(&mut |fields| {
-            rows = evaluation.rows(fields, &uniforms, t, |rows| -> Vec<f64> {
+            rows = evaluation.rows(fields, &uniforms, t, |rows| {
                 let row = rows.first().copied().unwrap_or_default();
                 row.iter().map(|v| v.to_f64()).collect()
             });

@@ -26,6 +26,7 @@ use stencil_compiler::stability::Axes;
 
 use crate::backend::cpu::Checked;
 use crate::backend::cuda::{Card, Launched};
+use crate::backend::transport::Ranks;
 use crate::backend::{self, Device};
 use crate::mesh::{Mesh, Patches, Sampled};
 use crate::step::{Fused, Rules};
@@ -342,6 +343,11 @@ impl<T: Number> Simulation<T> {
     /// Returns the number of devices that share the patches. Without a [card](Self::card) they are simulated.
     pub fn devices(&self) -> usize {
         self.setup.patches.devices
+    }
+
+    /// Returns the processes that do the run together.
+    pub fn ranks(&self) -> &Ranks {
+        &self.device.fields().domain.ranks
     }
 
     /// Returns the coordinates of the first cell.

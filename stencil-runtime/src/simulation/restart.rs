@@ -37,6 +37,8 @@ impl<T: Number> Simulation<T> {
     /// # }
     /// ```
     ///
+    /// All [ranks](crate::Builder::ranks) save together, and the first one writes.
+    ///
     /// # Errors
     /// If the file cannot be written, or a step has failed and the state before it was not kept.
     pub fn save_npz(&self, path: impl AsRef<Path>) -> Result<(), Error> {
@@ -48,10 +50,14 @@ impl<T: Number> Simulation<T> {
         if self.lost {
             return Err(Error::Lost);
         }
-        let mut file = NpzWriter::create(path)?;
+        let mut file = self.ranks().is_first().then(|| NpzWriter::create(path)).transpose()?;
         for name in self.device.fields().buffers.fields() {
-            file.array(name, &self.field(name)?)?;
+            let values = self.field(name)?;
+            file.as_mut().map_or(Ok(()), |file| file.array(name, &values))?;
         }
+        let Some(mut file) = file else {
+            return Ok(());
+        };
         file.f64(&self.entry("t"), self.t)?;
         file.u64(&self.entry("step"), self.steps)?;
         for (name, value) in self.numbers() {

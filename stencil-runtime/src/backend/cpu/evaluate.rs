@@ -11,6 +11,7 @@ use stencil_compiler::plan::BufferRole;
 use super::instructions::Checked;
 use super::program::Steps;
 use super::row_blocks::RowBlock;
+use super::shared_rows::SharedRows;
 use super::tree;
 use super::view::{Target, View};
 use crate::field::{Fields, Filling};
@@ -70,7 +71,7 @@ impl Evaluation {
         t: f64,
     ) -> Vec<f64> {
         let cells = fields.domain.mesh.cells;
-        let shares = self.rows(fields, uniforms, t, |rows| -> Vec<f64> {
+        let shares = self.rows(fields, uniforms, t, |rows| {
             let rows = reductions.iter().zip(rows);
             rows.map(|(reduction, values)| tree::row(*reduction, values)).collect()
         });
@@ -91,39 +92,61 @@ impl Evaluation {
     ) -> [usize; 3] {
         let [_, ny, _] = fields.domain.mesh.cells;
         let rows = self.rows(fields, uniforms, t, |rows| {
-            first_largest(rows[which].iter().map(|value| value.to_f64()))
+            let (x, value) = first_largest(rows[which].iter().map(|value| value.to_f64()));
+            vec![x as f64, value]
         });
-        let (row, _) = first_largest(rows.iter().map(|(_, value)| *value));
-        [rows[row].0, row % ny, row / ny]
+        let (row, _) = first_largest(rows.iter().map(|row| row[1]));
+        [rows[row][0] as usize, row % ny, row / ny]
     }
 
-    /// Reduces each row of the mesh of all functions at the time `t`; the rows of a plane stand together.
-    pub(crate) fn rows<T: Number, R: Send>(
+    /// Reduces each row of the mesh of all functions to as many numbers at the time `t`; the rows of a plane stand together.
+    /// All ranks ask together, and each has the numbers of all rows then.
+    pub(crate) fn rows<T: Number>(
         &self,
         fields: &mut Fields<T>,
         uniforms: &[f64],
         t: f64,
-        reduce: impl Fn(&[&[T]]) -> R + Sync,
-    ) -> Vec<R> {
+        reduce: impl Fn(&[&[T]]) -> Vec<f64> + Sync,
+    ) -> Vec<Vec<f64>> {
         fields.fill(&self.filling, t);
-        let fields = &*fields;
+        let rows = SharedRows::new(fields);
+        if !rows.are_cut() {
+            let own = self.own_rows(fields, uniforms, rows.own(), |_, values| reduce(values));
+            return rows.gather(own);
+        }
+        let parts = self.own_rows(fields, uniforms, rows.own(), |row, values| {
+            rows.own_part(row, values)
+        });
+        let whole = rows.put_together(parts, self.program.outputs().len());
+        rows.gather(whole.par_iter().map(|row| {
+            reduce(&row.iter().map(Vec::as_slice).collect::<Vec<_>>())
+        }).collect())
+    }
+
+    /// Evaluates some rows of the mesh in the patches of this process, and reduces each.
+    fn own_rows<T: Number, R: Send>(
+        &self,
+        fields: &Fields<T>,
+        uniforms: &[f64],
+        wanted: &[usize],
+        reduce: impl Fn(usize, &[&[T]]) -> R + Sync,
+    ) -> Vec<R> {
         let program = &self.program;
         let uniforms: Vec<T> = uniforms.iter().map(|v| T::from_f64(*v)).collect();
         let shape = fields.shape();
-        let patches = fields.neighbours.patches.iter().zip(fields.patches());
-        let patches = patches.map(|(patch, arrays)| {
+        let patches = fields.own_patches().map(|(patch, arrays)| {
             let inputs = self.inputs.iter();
             let view = |i: &usize| View::whole(arrays[*i].values(), shape.layout);
             let steps = Steps::new::<T>(self.instructions, patch.cells[0], 0);
             (patch, inputs.map(view).collect(), steps)
         });
         let patches: Vec<(&Patch, Vec<View<'_, T>>, Steps)> = patches.collect();
-        let [nx, ny, nz] = fields.domain.mesh.cells;
+        let [nx, ny, _] = fields.domain.mesh.cells;
         let scratch = || {
             let rows = vec![vec![T::ZERO; nx]; program.outputs().len()];
             (program.scratch(&uniforms), rows)
         };
-        let row = |(scratch, rows): &mut (_, Vec<Vec<T>>), i: usize| {
+        let row = |(scratch, rows): &mut (_, Vec<Vec<T>>), i: &usize| {
             let [y, z] = [i % ny, i / ny];
             let holds = |patch: &Patch| {
                 let is_in = |axis: usize, at: usize| {
@@ -148,10 +171,10 @@ impl Evaluation {
                 T::rows(self.instructions, program, scratch, part);
             }
             let rows: Vec<&[T]> = rows.iter().map(Vec::as_slice).collect();
-            reduce(&rows)
+            reduce(*i, &rows)
         };
-        let all = (0..ny * nz).into_par_iter().with_min_len(4);
-        all.map_init(scratch, row).collect()
+        let wanted = wanted.par_iter().with_min_len(4);
+        wanted.map_init(scratch, row).collect()
     }
 }
 

@@ -16,8 +16,9 @@ use super::prepare::{Choice, Code, Prepared};
 use crate::backend::device::OnHost;
 use crate::backend::{Device, Reducer, Renew};
 use crate::field::memory_use;
-use crate::field::{Array, BadValue, Domain, Fields, Filling, GhostValues};
+use crate::field::{Array, BadValue, Domain, Fields, Filling, Sent};
 use crate::io::free_memory;
+use crate::mesh::Patch;
 use crate::step::{Action, After, Failure, Ghosts, Moment, Rules, actions};
 use crate::{Error, MemoryUse, Number};
 
@@ -28,11 +29,11 @@ pub(crate) struct Machine<T> {
     /// The tasks of each substep.
     substeps: Vec<Vec<Task>>,
     /// Values that devices have sent, and that have not come yet.
-    sent: VecDeque<GhostValues<T>>,
+    sent: VecDeque<Sent<T>>,
     launches: Vec<Prepared<T>>,
     /// Pipelines of launches, by the last launch of each.
     marches: BTreeMap<usize, March>,
-    /// For each patch a third array of each field that no accumulator holds, by the array of the field.
+    /// For each patch of this process a third array of each field that no accumulator holds, by the array of the field.
     spares: Vec<BTreeMap<usize, Array<T>>>,
     /// Fields and the accumulators that hold them as they were before the step.
     held: Vec<(usize, usize)>,
@@ -104,7 +105,7 @@ impl<T: Number> Machine<T> {
         let held = plan.before_the_step().into_iter();
         let held = held.map(|(field, kept)| Ok((buffers.index(field)?, buffers.index(kept)?)));
         machine.held = held.collect::<Result<_, Error>>()?;
-        for _ in machine.fields.patches() {
+        for _ in machine.fields.own_patches() {
             let mut spares = BTreeMap::new();
             let is_held = |field: &usize| machine.held.iter().any(|(held, _)| held == field);
             let fields = machine.fields.buffers.of_role(BufferRole::Field).into_iter();
@@ -205,12 +206,12 @@ impl<T: Number> Machine<T> {
         match task {
             Task::Fill(filling) => self.fields.fill(filling, t),
             Task::Post(filling) => {
-                let values = self.fields.ghost_values(filling, t);
-                self.sent.push_back(values);
+                let sent = self.fields.post(filling, t);
+                self.sent.push_back(sent);
             }
             Task::Wait => {
-                if let Some(values) = self.sent.pop_front() {
-                    self.fields.store(values);
+                if let Some(sent) = self.sent.pop_front() {
+                    self.fields.wait(sent);
                 }
             }
             Task::Launch(at, region) => self.launch(*at, *region)?,
@@ -229,13 +230,13 @@ impl<T: Number> Machine<T> {
         for (shape, arrays) in self.fields.patches_mut() {
             finite &= march.run(region, &self.launches, (&shape, arrays), looks);
         }
-        match finite {
-            true => Ok(()),
-            false if region == Region::Interior => {
-                self.finite_inside = false;
-                Ok(())
-            }
-            false => Err(self.find_not_finite(&self.launches[at])),
+        if region == Region::Interior {
+            self.finite_inside = finite;
+            return Ok(());
+        }
+        match self.fields.domain.ranks.any(!finite) {
+            false => Ok(()),
+            true => Err(self.find_not_finite(&self.launches[at])),
         }
     }
 
@@ -344,14 +345,14 @@ impl<T: Number> Device<T> for Machine<T> {
 
     /// Functions in rings have no arrays: a ring is a few planes.
     fn memory_use(&self) -> MemoryUse {
-        let patches = self.fields.patches();
-        let arrays = patches.iter().flatten();
+        let patches: Vec<Patch> = self.fields.own_patches().map(|(patch, _)| *patch).collect();
+        let arrays = self.fields.own_patches().flat_map(|(_, arrays)| arrays);
         let used = arrays.filter(|array| !array.values().is_empty());
         let all = used.clone().chain(self.spares.iter().flat_map(BTreeMap::values));
         let bytes = all.map(|array| array.values().len() * T::BYTES).sum();
         let spares = self.spares.first().map_or(0, BTreeMap::len);
         let counts = [used.count() / patches.len(), spares];
-        let on = (self.fields.neighbours.patches.as_slice(), self.fields.shape().halo);
+        let on = (patches.as_slice(), self.fields.shape().halo);
         MemoryUse::of_arrays(on, T::BYTES, counts, bytes)
     }
 
@@ -397,7 +398,10 @@ fn allocated<T: Number>(plan: &Plan, domain: Domain, halo: [usize; 3]) -> Result
     let has_rings = has_rings(plan);
     let mut fields = Fields::without_arrays(plan, domain, patches, halo)?;
     let arrays: Vec<_> = memory_use::arrays_of(plan, has_rings, keep_last).collect();
-    let free = free_memory::available();
+    // All ranks of a host share its memory, and there are as many hosts like it as ranks take.
+    let ranks = &fields.domain.ranks;
+    let hosts = (ranks.count() / ranks.on_this_host()) as u64;
+    let free = free_memory::available().map(|free| free.saturating_mul(hosts));
     memory_use::fits(&arrays, (patches.mesh, halo), patches.counts, T::BYTES, free)?;
     let is_ring = |at: usize| has_rings && plan.buffers[at].role == BufferRole::Derived;
     for at in (0..plan.buffers.len()).filter(|at| is_ring(*at)) {

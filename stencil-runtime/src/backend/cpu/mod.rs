@@ -16,6 +16,7 @@ mod prepare;
 pub mod program;
 mod row;
 pub(crate) mod row_blocks;
+mod shared_rows;
 mod tree;
 mod view;
 

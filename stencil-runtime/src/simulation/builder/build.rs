@@ -87,8 +87,8 @@ impl<T: Number> Builder<T> {
             cfl_axes: self.cfl_axes,
             unchecked: self.unchecked_step,
         };
-        let domain =
-            Domain { mesh, patches, boundaries, halo, keep_last: self.keep_last, look_every };
+        let (keep_last, ranks) = (self.keep_last, self.ranks);
+        let domain = Domain { mesh, patches, boundaries, halo, keep_last, look_every, ranks };
         let start = |setup: &Setup, engine: Chosen| {
             let of = (engine, domain.clone(), &sources);
             device::<T>(setup, of, pool.clone(), (&mut card, cache.clone()))
@@ -382,6 +382,7 @@ pub(crate) fn device<T: Number>(
             let new = cpu::Machine::new(of, (domain, rules), choice, setup.instructions, pool);
             Box::new(new?)
         }
+        Chosen::Cuda if domain.ranks.count() > 1 => return Err(Error::RanksOnCards),
         Chosen::Cuda => {
             let cards = card.finish()?;
             let formulas = formulas(sources, plan);

@@ -14,6 +14,7 @@ use std::marker::PhantomData;
 use stencil_compiler::stability::Axes;
 
 use crate::backend::cuda::Cache;
+use crate::backend::transport::Ranks;
 use crate::mesh::{Faces, Setting};
 use crate::simulation::Pick;
 use crate::{Boundary, Error, Instructions, Number, Schedule, Source, SystemDef, ToSystem};
@@ -67,6 +68,7 @@ pub struct Builder<T> {
     centered: Option<bool>,
     patches: Option<[usize; 3]>,
     devices: Devices,
+    ranks: Ranks,
     boundaries: Vec<Setting>,
     sources: BTreeMap<String, Source>,
     params: BTreeMap<String, f64>,
@@ -100,6 +102,7 @@ impl<T: Number> Builder<T> {
             centered: None,
             patches: None,
             devices: Devices::default(),
+            ranks: Ranks::alone(),
             boundaries: Vec::new(),
             sources: BTreeMap::new(),
             params: BTreeMap::new(),
@@ -210,6 +213,18 @@ impl<T: Number> Builder<T> {
     /// ```
     pub fn devices(mut self, devices: impl Into<Devices>) -> Self {
         self.devices = devices.into();
+        self
+    }
+
+    /// Sets the processes that do the run together, each with the patches of one device: there are as many
+    /// [devices](Self::devices) then. All ranks build the same run and call the same functions in the same order; those that
+    /// return values of the whole mesh gather them on every rank. The first rank alone writes files. No bit of the results
+    /// depends on the ranks.
+    pub fn ranks(mut self, ranks: Ranks) -> Self {
+        if ranks.count() > 1 {
+            self.devices = Devices::Count(ranks.count());
+        }
+        self.ranks = ranks;
         self
     }
 

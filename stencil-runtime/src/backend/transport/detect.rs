@@ -10,6 +10,9 @@ use libloading::Library;
 /// Names of libraries of MPI: the usual link, Open MPI and MPICH.
 const MPI: [&str; 3] = ["libmpi.so", "libmpi.so.40", "libmpi.so.12"];
 
+/// Variables by which Open MPI and MPICH tell a process how many they have started.
+const STARTED: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
+
 /// Returns the version of NCCL, such as `2.21.5`, if the system loader knows its library.
 ///
 /// # Errors
@@ -40,6 +43,12 @@ pub fn mpirun() -> Option<PathBuf> {
     let folders = env::var_os("PATH")?;
     let files = env::split_paths(&folders).map(|folder| folder.join("mpirun"));
     files.into_iter().find(|file| file.is_file())
+}
+
+/// Returns the number of processes that `mpirun` has started together, if it has started this one.
+pub(super) fn started_ranks() -> Option<usize> {
+    let number = |name: &&str| env::var(name).ok()?.trim().parse().ok();
+    STARTED.iter().find_map(number)
 }
 
 /// Opens a library for good: some do not bear to be closed.

@@ -1,0 +1,141 @@
+//! Transport of bytes between the processes of a run, which are its ranks. Libraries move them.
+
+mod alone;
+mod detect;
+#[cfg(feature = "mpi")]
+mod mpi;
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+pub use detect::{mpi_library, mpirun, nccl_version};
+
+/// Bytes for another rank, and the number of bytes that come from it.
+#[derive(Debug)]
+pub(crate) struct Message {
+    pub(crate) peer: usize,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) coming: usize,
+}
+
+/// Messages on their way.
+pub(crate) trait Exchange: Debug + Send + Sync {
+    /// Waits for them; returns the bytes that have come, in the order in which the exchange was posted.
+    fn wait(self: Box<Self>) -> Vec<Box<[u8]>>;
+}
+
+/// A library that moves bytes between ranks. All ranks call the same functions in the same order.
+trait Transport: Debug + Send + Sync {
+    fn rank(&self) -> usize;
+
+    fn ranks(&self) -> usize;
+
+    /// Begins to send and to receive messages.
+    fn post(&self, messages: Vec<Message>) -> Box<dyn Exchange>;
+
+    /// Returns the bytes of each rank.
+    fn gather(&self, own: &[u8]) -> Vec<Vec<u8>>;
+
+    /// Is it so on any rank?
+    fn any(&self, own: bool) -> bool;
+
+    /// Returns the name of the host.
+    fn host(&self) -> String;
+
+    /// Ends all ranks with an exit code.
+    fn abort(&self, code: u8) -> !;
+}
+
+/// The processes that do one run together: each has the patches of one device. All of them run the same program and call
+/// the same functions of a simulation in the same order.
+///
+/// ```
+/// use stencil_runtime::backend::transport::Ranks;
+///
+/// let ranks = Ranks::alone();
+/// assert_eq!((ranks.rank(), ranks.count(), ranks.is_first()), (0, 1, true));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Ranks(Arc<dyn Transport>);
+
+impl Default for Ranks {
+    fn default() -> Self {
+        Ranks::alone()
+    }
+}
+
+impl Ranks {
+    /// Returns a process that does a run by itself.
+    pub fn alone() -> Self {
+        Ranks(Arc::new(alone::Alone))
+    }
+
+    /// Returns the ranks that `mpirun` has started, or a process alone. MPI ends when the last copy is dropped.
+    ///
+    /// # Errors
+    /// If `mpirun` has started several processes and this program was built without MPI, or MPI cannot be used.
+    pub fn started() -> Result<Self, String> {
+        match detect::started_ranks() {
+            None | Some(1) => Ok(Ranks::alone()),
+            #[cfg(feature = "mpi")]
+            Some(_) => Ok(Ranks(Arc::new(mpi::Mpi::start()?))),
+            #[cfg(not(feature = "mpi"))]
+            Some(ranks) => Err(format!(
+                "mpirun has started {ranks} processes, and this binary was built without MPI\n  help: build it with --features mpi"
+            )),
+        }
+    }
+
+    /// Returns the number of this process, from 0.
+    pub fn rank(&self) -> usize {
+        self.0.rank()
+    }
+
+    /// Returns the number of processes.
+    pub fn count(&self) -> usize {
+        self.0.ranks()
+    }
+
+    /// Is this the process that writes files and talks?
+    pub fn is_first(&self) -> bool {
+        self.rank() == 0
+    }
+
+    /// Is it so on any rank? All ranks ask together.
+    pub fn any(&self, own: bool) -> bool {
+        self.0.any(own)
+    }
+
+    /// Returns the number of the first rank. All ranks ask together.
+    pub fn of_first(&self, own: u64) -> u64 {
+        let all = self.gather(&own.to_le_bytes());
+        all[0].first_chunk().map_or(own, |bytes| u64::from_le_bytes(*bytes))
+    }
+
+    /// Returns the first rank whose bytes differ from those of rank 0. All ranks ask together.
+    pub fn first_unlike(&self, own: &[u8]) -> Option<usize> {
+        let all = self.gather(own);
+        all.iter().position(|bytes| *bytes != all[0])
+    }
+
+    /// Ends all ranks with an exit code.
+    pub fn abort(&self, code: u8) -> ! {
+        self.0.abort(code)
+    }
+
+    /// Begins to send and to receive messages.
+    pub(crate) fn post(&self, messages: Vec<Message>) -> Box<dyn Exchange> {
+        self.0.post(messages)
+    }
+
+    /// Returns the bytes of each rank.
+    pub(crate) fn gather(&self, own: &[u8]) -> Vec<Vec<u8>> {
+        self.0.gather(own)
+    }
+
+    /// Returns the number of ranks on this host.
+    pub(crate) fn on_this_host(&self) -> usize {
+        let host = self.0.host().into_bytes();
+        self.gather(&host).iter().filter(|other| **other == host).count()
+    }
+}
