@@ -121,11 +121,17 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::from(OK),
         Err(Ended { code, message }) => {
-            clear_note();
-            let _ = writeln!(notes, "{}", style::painted(&output::visible(&message)));
+            tell(&message);
             ExitCode::from(code)
         }
     }
+}
+
+/// Prints the message of an error.
+fn tell(message: &str) {
+    clear_note();
+    // Whoever has left misses nothing.
+    let _ = writeln!(anstream::stderr(), "{}", style::painted(&output::visible(message)));
 }
 
 fn list() -> String {

@@ -11,6 +11,7 @@ use stencil_compiler::expr::real;
 use stencil_report::Failure;
 use stencil_report::run::{Summary, restored, start};
 use stencil_report::{ByPlan, Render};
+use stencil_runtime::backend::transport::Ranks;
 use stencil_runtime::io::way_out;
 use stencil_runtime::problem::{Problem, ProblemError};
 use stencil_runtime::report::Progress;
@@ -24,6 +25,7 @@ mod changes;
 mod drive;
 mod files;
 mod folder;
+mod ranks;
 mod signals;
 pub(crate) mod target;
 mod timed;
@@ -201,13 +203,27 @@ impl From<ProblemError> for Ended {
 
 /// Runs the command.
 pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Ended> {
-    let mut problem = target::open(&args.problem, &changes::of(args))?;
-    let (wanted, cells) = (args.schedule.as_deref(), problem.mesh.cells);
+    let ranks = ranks::begin()?;
+    match run_on(&ranks, args, out) {
+        Err(ended) if ranks.count() > 1 => ranks::end(&ranks, &ended),
+        result => result,
+    }
+}
+
+fn run_on(ranks: &Ranks, args: &RunArgs, out: &mut dyn Write) -> Result<(), Ended> {
+    let own = ranks::arguments(ranks, args)?;
+    let mut problem = target::open(&own.problem, &changes::of(&own))?;
+    let (wanted, cells) = (own.schedule.as_deref(), problem.mesh.cells);
     let (system, chosen) = settled(&problem.system, wanted, problem.precision, cells)?;
     problem.system = system;
+    ranks::agree(ranks, "version or problem", || {
+        let (version, algorithm) = (env!("STENCIL_VERSION"), problem.system.algorithm());
+        format!("{version} {args:?} {} {algorithm:?}", problem.to_toml(None))
+    })?;
+    let on = (ranks, chosen.as_ref());
     match problem.precision {
-        real::Precision::F32 => run_as::<f32>(args, (&problem, chosen.as_ref()), out),
-        real::Precision::F64 => run_as::<f64>(args, (&problem, chosen.as_ref()), out),
+        real::Precision::F32 => run_as::<f32>(&own, &problem, on, out),
+        real::Precision::F64 => run_as::<f64>(&own, &problem, on, out),
     }
 }
 
@@ -218,7 +234,8 @@ fn say(args: &RunArgs, out: &mut dyn Write, text: &str) -> Result<(), Ended> {
 
 fn run_as<T: Number>(
     args: &RunArgs,
-    (problem, chosen): (&Problem, Option<&ByPlan>),
+    problem: &Problem,
+    (ranks, chosen): (&Ranks, Option<&ByPlan>),
     out: &mut dyn Write,
 ) -> Result<(), Ended> {
     let timed = match args.tune {
@@ -230,7 +247,8 @@ fn run_as<T: Number>(
         Some(seconds) => timed::schedule::<T>(problem, seconds, |text| say(args, out, text))?,
         None => None,
     };
-    let mut simulation = set_up::<T>(args, problem, timed)?;
+    let mut simulation = set_up::<T>(args, problem, (ranks, timed))?;
+    ranks::agree(ranks, "plan", || format!("{:?}", simulation.plan()))?;
     let old = match &args.restart {
         Some(path) => Some((path, restore(problem, &mut simulation, path)?)),
         None => None,
@@ -251,8 +269,13 @@ fn run_as<T: Number>(
             None
         }
     };
-    let folder = Folder::take(&problem, args.if_used(), state)?;
-    if folder.path() != problem.output.dir {
+    // The first rank clears the folder once all have read the state.
+    ranks.any(false);
+    let take = || Folder::take(&problem, args.if_used(), state);
+    let folder = ranks.is_first().then(take).transpose()?;
+    if let Some(folder) = &folder
+        && folder.path() != problem.output.dir
+    {
         let (wanted, taken) = (problem.output.dir.display(), folder.path().display());
         let note = format!("`{wanted}` holds another run; this one goes to `{taken}`\n\n");
         say(args, out, &note)?;
@@ -357,9 +380,9 @@ fn interrupted<T: Number>(args: &RunArgs, problem: &Problem, done: &Done<T>) -> 
 fn set_up<T: Number>(
     args: &RunArgs,
     problem: &Problem,
-    timed: Option<Schedule>,
+    (ranks, timed): (&Ranks, Option<Schedule>),
 ) -> Result<Simulation<T>, Ended> {
-    let mut builder = problem.builder::<T>();
+    let mut builder = problem.builder::<T>().ranks(ranks.clone());
     if let Some(timed) = timed {
         builder = builder.timed(timed);
     }

@@ -28,7 +28,8 @@ pub(super) struct Drive<'a, T> {
     simulation: Simulation<T>,
     files: Files,
     progress: Progress,
-    series: SeriesWriter,
+    /// The time series, if this process writes it.
+    series: Option<SeriesWriter>,
     /// Observables when it began, and now.
     first: BTreeMap<String, f64>,
     last: BTreeMap<String, f64>,
@@ -75,15 +76,17 @@ impl<'a, T: Number> Drive<'a, T> {
         let path = files.path(SERIES);
         let step = simulation.step_count();
         let is_regular = step.is_multiple_of(problem.output.series_every);
-        let series = if files.go_on() {
-            // The last row of the earlier run would be in no uninterrupted one if it is between two others.
-            let last = if is_regular { step } else { step.saturating_sub(1) };
-            SeriesWriter::resume(&path, &columns, last)
-        } else {
-            SeriesWriter::create(&path, &columns)
+        let open = || {
+            if files.go_on() {
+                // The last row of the earlier run would be in no uninterrupted one if it is between two others.
+                let last = if is_regular { step } else { step.saturating_sub(1) };
+                SeriesWriter::resume(&path, &columns, last)
+            } else {
+                SeriesWriter::create(&path, &columns)
+            }
         };
-        let series = series.map_err(|e| cannot_write(&e))?;
-        let last = series.last_step().map(|step| step as u64);
+        let series = files.writes().then(open).transpose().map_err(|e| cannot_write(&e))?;
+        let last = series.as_ref().and_then(SeriesWriter::last_step).map(|step| step as u64);
         files.add(path);
         let mut drive = Drive {
             problem,
@@ -98,6 +101,7 @@ impl<'a, T: Number> Drive<'a, T> {
         if last.is_none_or(|last| is_regular && last != step) {
             drive.row()?;
         }
+        drive.written = drive.simulation.ranks().of_first(drive.written);
         if is_new && problem.output.every.is_some() {
             drive.files.frame(problem, &drive.simulation)?;
         }
@@ -109,11 +113,13 @@ impl<'a, T: Number> Drive<'a, T> {
         if !self.is_over()
             && let Some(why) = self.simulation.check_length()?
         {
-            // Whoever has left misses nothing.
-            let _ = writeln!(io::stderr(), "note: {why}");
+            if self.files.writes() {
+                // Whoever has left misses nothing.
+                let _ = writeln!(io::stderr(), "note: {why}");
+            }
         }
         while !self.is_over() {
-            if stop.wanted() {
+            if self.simulation.ranks().any(stop.wanted()) {
                 return Ok(End::Interrupted);
             }
             let end = self.problem.time.end.unwrap_or(f64::INFINITY);
@@ -166,7 +172,8 @@ impl<'a, T: Number> Drive<'a, T> {
         self.written = simulation.step_count();
         let mut row = vec![self.written as f64, simulation.t(), simulation.dt()];
         row.extend(self.last.values());
-        self.series.push(&row).map_err(|e| cannot_write(&e))
+        let push = |series: &mut SeriesWriter| series.push(&row).map_err(|e| cannot_write(&e));
+        self.series.as_mut().map_or(Ok(()), push)
     }
 
     /// Writes the state, and closes the time series.
@@ -182,7 +189,8 @@ impl<'a, T: Number> Drive<'a, T> {
             // The row of a step between two others would be in no uninterrupted run.
             End::Interrupted => self.files.last(self.problem, &self.simulation, INTERRUPTED)?,
         }
-        self.series.finish().map_err(|e| cannot_write(&e))?;
+        let finish = |series: SeriesWriter| series.finish().map_err(|e| cannot_write(&e));
+        self.series.map_or(Ok(()), finish)?;
         Ok(Done {
             simulation: self.simulation,
             files: self.files,

@@ -22,10 +22,10 @@ const INERTIAL: f64 = -5.0 / 3.0;
 /// Components of the velocity, whose energy spectra show.
 const VELOCITY: [&str; 3] = ["u.x", "u.y", "u.z"];
 
-/// The folder of a run, and the files written into it.
+/// The folder of a run, and the files written into it. Of several ranks the first one alone has the folder.
 #[derive(Debug)]
 pub(super) struct Files {
-    folder: Folder,
+    folder: Option<Folder>,
     written: Vec<PathBuf>,
     state: PathBuf,
 }
@@ -37,8 +37,12 @@ pub(super) fn cannot_write(error: &dyn Display) -> Ended {
 
 impl Files {
     /// Writes the problem with everything resolved into its folder.
-    pub(super) fn create(problem: &Problem, folder: Folder) -> Result<Self, Ended> {
-        let mut files = Files { state: folder.path().join(FINAL), folder, written: Vec::new() };
+    pub(super) fn create(problem: &Problem, folder: Option<Folder>) -> Result<Self, Ended> {
+        let mut files = Files { state: PathBuf::new(), folder, written: Vec::new() };
+        files.state = files.path(FINAL);
+        if !files.writes() {
+            return Ok(files);
+        }
         let initial = files.copy_initial(problem)?;
         let path = files.path(PROBLEM);
         files.write(&path, problem.to_toml(initial).as_bytes())?;
@@ -69,12 +73,17 @@ impl Files {
 
     /// The path of a name in the folder.
     pub(super) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.folder.as_ref().map_or(PathBuf::from(name), |folder| folder.path().join(name))
+    }
+
+    /// Does this process write files?
+    pub(super) fn writes(&self) -> bool {
+        self.folder.is_some()
     }
 
     /// Does the run go on that the folder holds?
     pub(super) fn go_on(&self) -> bool {
-        self.folder.goes_on()
+        self.folder.as_ref().is_some_and(Folder::goes_on)
     }
 
     /// Notes that a file is there.
@@ -142,7 +151,9 @@ impl Files {
     ) -> Result<(), Ended> {
         for (name, picture) in pictures(problem, simulation)? {
             let path = self.path(&format!("{name}.png"));
-            picture.save(&path).map_err(|e| cannot_write(&e))?;
+            if self.writes() {
+                picture.save(&path).map_err(|e| cannot_write(&e))?;
+            }
             self.add(path);
         }
         if problem.output.spectrum {
@@ -161,6 +172,9 @@ impl Files {
         for name in &VELOCITY[..system.model().dimension] {
             let component = Quantity::new(system, name).map_err(|e| Error::Bug(e.to_string()))?;
             velocity.push(simulation.evaluate(&component)?);
+        }
+        if !self.writes() {
+            return Ok(());
         }
         let views: Vec<_> = velocity.iter().map(|v| v.view()).collect();
         let spectrum = kinetic_energy(&views, simulation.spacing())
@@ -181,10 +195,14 @@ fn write_fields<T: Number>(
     components: &[String],
     simulation: &Simulation<T>,
 ) -> Result<(), Error> {
-    let mut file = NpzWriter::create(path)?;
+    let mut file = simulation.ranks().is_first().then(|| NpzWriter::create(path)).transpose()?;
     for name in components {
-        file.array(name, &simulation.field(name)?)?;
+        let values = simulation.field(name)?;
+        file.as_mut().map_or(Ok(()), |file| file.array(name, &values))?;
     }
+    let Some(mut file) = file else {
+        return Ok(());
+    };
     file.f64("t", simulation.t())?;
     file.u64("step", simulation.step_count())?;
     file.f64("dt", simulation.dt())?;

@@ -102,10 +102,11 @@ pub(super) fn patches<T: Number>(simulation: &Simulation<T>) -> Option<String> {
     })
 }
 
-/// `2 cards`, or `2 devices, simulated by the processor`, where there are several.
+/// `2 cards`, `2 ranks of MPI`, or `2 devices, simulated by the processor`, where there are several.
 pub(super) fn devices<T: Number>(simulation: &Simulation<T>) -> Option<String> {
     match (simulation.devices(), simulation.card()) {
         (1, _) => None,
+        (ranks, _) if simulation.ranks().count() > 1 => Some(format!("{ranks} ranks of MPI")),
         (several, Some(_)) => Some(format!("{several} cards")),
         (several, None) => Some(format!("{several} devices, simulated by the processor")),
     }

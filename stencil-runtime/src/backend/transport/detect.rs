@@ -13,6 +13,9 @@ const MPI: [&str; 3] = ["libmpi.so", "libmpi.so.40", "libmpi.so.12"];
 /// Variables by which Open MPI and MPICH tell a process how many they have started.
 const STARTED: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
 
+/// Variables by which they tell it its own number.
+const STARTED_AS: [&str; 2] = ["OMPI_COMM_WORLD_RANK", "PMI_RANK"];
+
 /// Returns the version of NCCL, such as `2.21.5`, if the system loader knows its library.
 ///
 /// # Errors
@@ -47,8 +50,17 @@ pub fn mpirun() -> Option<PathBuf> {
 
 /// Returns the number of processes that `mpirun` has started together, if it has started this one.
 pub(super) fn started_ranks() -> Option<usize> {
-    let number = |name: &&str| env::var(name).ok()?.trim().parse().ok();
-    STARTED.iter().find_map(number)
+    number(STARTED)
+}
+
+/// Returns the number of this process among those that `mpirun` has started together.
+pub fn started_rank() -> Option<usize> {
+    number(STARTED_AS)
+}
+
+/// Returns the number that one of these variables has.
+fn number(names: [&str; 2]) -> Option<usize> {
+    names.into_iter().find_map(|name| env::var(name).ok()?.trim().parse().ok())
 }
 
 /// Opens a library for good: some do not bear to be closed.

@@ -8,7 +8,7 @@ mod mpi;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-pub use detect::{mpi_library, mpirun, nccl_version};
+pub use detect::{mpi_library, mpirun, nccl_version, started_rank};
 
 /// Bytes for another rank, and the number of bytes that come from it.
 #[derive(Debug)]
