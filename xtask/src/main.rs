@@ -1,5 +1,6 @@
 //! Development tasks, as `cargo xtask <task>`.
 
+mod mpi;
 mod mutate;
 mod nvrtc;
 mod test;

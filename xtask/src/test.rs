@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crate::workspace::{Workspace, cargo};
-use crate::{nvrtc, tidy};
+use crate::{mpi, nvrtc, tidy};
 
 /// The share of all tests that a run does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ enum Size {
 }
 
 /// All programs of tests in folders `tests`. Unit tests are small.
-const PROGRAMS: [(&str, Size); 16] = [
+const PROGRAMS: [(&str, Size); 17] = [
     ("bench", Size::Small),
     ("commands", Size::Small),
     ("declared", Size::Large),
@@ -40,6 +40,7 @@ const PROGRAMS: [(&str, Size); 16] = [
     ("numerics", Size::Large),
     ("plot", Size::Small),
     ("problems", Size::Large),
+    ("ranks", Size::Large),
     ("shell", Size::Small),
     ("stages", Size::Small),
     ("ui", Size::Large),
@@ -96,13 +97,14 @@ pub(crate) fn left_out() -> String {
 pub(crate) fn run(workspace: &Workspace, depth: Depth) -> Result<(), String> {
     let start = Instant::now();
     let root = workspace.root.as_path();
-    let clippy = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    let ranks = mpi::features();
+    let clippy = [&["clippy", "--workspace", "--all-targets"], ranks, &["--", "-D", "warnings"]];
     let documentation = ["doc", "--workspace", "--no-deps"];
     let turn = turn(root, depth);
     stage("format", || check(root, &["fmt", "--all", "--check"], &[]))?;
     stage("tidy", || tidy::run(workspace))?;
     if depth != Depth::Fast {
-        stage("clippy", || check(root, &clippy, &[]))?;
+        stage("clippy", || check(root, &clippy.concat(), &[]))?;
     }
     let folder = stage("nvrtc", || nvrtc::fetch(workspace))?;
     println!(
@@ -110,7 +112,7 @@ pub(crate) fn run(workspace: &Workspace, depth: Depth) -> Result<(), String> {
         folder.display()
     );
     let mut counts = Counts::default();
-    let tested = stage("test", || test(root, (&folder, depth, &turn), &mut counts));
+    let tested = stage("test", || test(root, (&folder, depth, &turn), ranks, &mut counts));
     let finished = tested.and_then(|()| match depth {
         Depth::Fast => {
             println!("\nleft out: {}", left_out());
@@ -206,6 +208,7 @@ fn chosen(depth: Depth) -> Vec<&'static str> {
 fn test(
     root: &Path,
     (nvrtc, depth, turn): (&Path, Depth, &str),
+    ranks: &[&str],
     counts: &mut Counts,
 ) -> Result<(), String> {
     let name = match depth {
@@ -216,6 +219,7 @@ fn test(
     let mut child = Command::new(cargo())
         // All failures of one run, not the first program's alone.
         .args(["test", "--workspace", "--no-fail-fast"])
+        .args(ranks)
         .args(chosen(depth))
         .env("STENCIL_NVRTC_DIR", nvrtc)
         .env(DEPTH, name)

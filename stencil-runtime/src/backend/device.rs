@@ -26,6 +26,13 @@ pub(crate) trait Device<T: Number>: Any + Debug + Send + Sync {
     /// Returns the values of a buffer.
     fn interior(&self, buffer: usize) -> Result<ArrayView3<'_, T>, Error>;
 
+    /// Returns the first cell with a value of a buffer that is not finite.
+    fn first_infinite(&self, buffer: usize) -> Result<Option<[usize; 3]>, Error> {
+        let values = self.interior(buffer)?;
+        let found = values.indexed_iter().find(|(_, value)| !value.to_f64().is_finite());
+        Ok(found.map(|((z, y, x), _)| [x, y, z]))
+    }
+
     /// Sets a field, or a source and its ghost cells.
     fn set(&mut self, buffer: usize, value: &(dyn Fn([isize; 3]) -> T + Sync))
     -> Result<(), Error>;

@@ -8,8 +8,8 @@ use rayon::prelude::*;
 use stencil_compiler::expr::real::Precision;
 use stencil_compiler::plan::{BufferRole, Plan};
 
-use super::memory_use;
 use super::ghosts::GhostValues;
+use super::memory_use;
 use super::{Array, Buffers, Cut, Filling, GhostDepth, Shape};
 use crate::backend::transport::Ranks;
 use crate::io::free_memory;
@@ -189,7 +189,9 @@ impl<T: Number> Fields<T> {
     /// Sets a buffer, and all ghost cells of a given field. Cells are counted on the mesh.
     pub(crate) fn set(&mut self, buffer: usize, value: impl Fn([isize; 3]) -> T + Sync) {
         let (shape, own) = (self.cut.patch, self.own());
-        for (arrays, patch) in self.arrays[own.clone()].iter_mut().zip(&self.neighbours.patches[own]) {
+        for (arrays, patch) in
+            self.arrays[own.clone()].iter_mut().zip(&self.neighbours.patches[own])
+        {
             let first = patch.lo.map(|n| n as isize);
             arrays[buffer].set(&shape.of(patch.cells), [0; 3], |cell| {
                 value(std::array::from_fn(|axis| first[axis] + cell[axis]))
@@ -255,30 +257,40 @@ impl<T: Number> Fields<T> {
 
     /// Returns the first such cell of a buffer, in the order of the mesh.
     pub(crate) fn first_not_finite_of(&self, buffer: usize) -> Option<[usize; 3]> {
+        self.first_beyond(buffer, self.most)
+    }
+
+    /// Returns the first cell with a value of a buffer that is not finite, in the order of the mesh.
+    pub(crate) fn first_infinite(&self, buffer: usize) -> Option<[usize; 3]> {
+        self.first_beyond(buffer, largest())
+    }
+
+    fn first_beyond(&self, buffer: usize, most: T) -> Option<[usize; 3]> {
         let of_patch = |(patch, arrays): (&Patch, &[Array<T>])| {
             let shape = self.shape().of(patch.cells);
-            let cell = self.first_of_array(&shape, &arrays[buffer])?;
+            let cell = first_of_array(&shape, &arrays[buffer], most)?;
             Some(std::array::from_fn(|axis| patch.lo[axis] + cell[axis]))
         };
         let found = self.own_patches().filter_map(of_patch);
         self.first_of_all(found.min_by_key(|[x, y, z]: &[usize; 3]| [*z, *y, *x]))
     }
+}
 
-    fn first_of_array(&self, shape: &Shape, array: &Array<T>) -> Option<[usize; 3]> {
-        let values = array.interior(shape)?;
-        let rows = |z: usize| (0..values.dim().1).map(move |y| (z, y));
-        let bad = (0..values.dim().0).into_par_iter().find_first(|z| {
-            rows(*z).any(|(z, y)| {
-                let row = values.slice(ndarray::s![z, y, ..]);
-                !row.fold(true, |ok, v| ok & (v.abs() <= self.most))
-            })
-        })?;
-        let plane = values.slice(ndarray::s![bad, .., ..]);
-        // NaN fails these comparisons.
-        let is_good = |v: &T| v.abs() <= self.most;
-        let (at, _) = plane.indexed_iter().find(|(_, v)| !is_good(v))?;
-        Some([at.1, at.0, bad])
-    }
+/// Returns the first cell of a patch with a value beyond a bound.
+fn first_of_array<T: Number>(shape: &Shape, array: &Array<T>, most: T) -> Option<[usize; 3]> {
+    let values = array.interior(shape)?;
+    let rows = |z: usize| (0..values.dim().1).map(move |y| (z, y));
+    let bad = (0..values.dim().0).into_par_iter().find_first(|z| {
+        rows(*z).any(|(z, y)| {
+            let row = values.slice(ndarray::s![z, y, ..]);
+            !row.fold(true, |ok, v| ok & (v.abs() <= most))
+        })
+    })?;
+    let plane = values.slice(ndarray::s![bad, .., ..]);
+    // NaN fails these comparisons.
+    let is_good = |v: &T| v.abs() <= most;
+    let (at, _) = plane.indexed_iter().find(|(_, v)| !is_good(v))?;
+    Some([at.1, at.0, bad])
 }
 
 pub(super) fn array_of<T: Number>(shape: &Shape) -> Result<Array<T>, Error> {

@@ -230,7 +230,7 @@ impl<T: Number> Simulation<T> {
     }
 }
 
-/// Evaluates a source into its buffer.
+/// Evaluates a source into its buffer, and checks that its values are finite.
 pub(super) fn sample<T: Number>(
     device: &mut dyn Device<T>,
     (name, buffer): (&str, usize),
@@ -238,7 +238,16 @@ pub(super) fn sample<T: Number>(
     (mesh, t): (&Mesh, f64),
 ) -> Result<(), Error> {
     device.set(buffer, &|cell| T::from_f64(source.at(mesh, cell, t)))?;
-    check_source(name, (mesh, t), device.interior(buffer)?)
+    let Some(cell) = device.first_infinite(buffer)? else {
+        return Ok(());
+    };
+    let [x, y, z] = cell;
+    // A function such as `max(0, k)` would hide it.
+    Err(Error::Value {
+        what: format!("the source `{name}` at {:?}, t = {t}", mesh.point(cell.map(|i| i as isize))),
+        value: device.interior(buffer)?[[z, y, x]].to_f64(),
+        help: "give it values that are finite in all cells".into(),
+    })
 }
 
 /// Prepares a source for evaluation.
@@ -261,24 +270,6 @@ pub(crate) fn sampled(
             Sampled::Values(values)
         }
         Given::Text(text) => read(&text)?,
-    })
-}
-
-/// Checks that the values of a source are finite. A function such as `max(0, k)` would hide one that is not.
-fn check_source<T: Number>(
-    name: &str,
-    (mesh, t): (&Mesh, f64),
-    values: ArrayView3<'_, T>,
-) -> Result<(), Error> {
-    let mut cells = values.indexed_iter();
-    let bad = cells.find(|(_, value)| !value.to_f64().is_finite());
-    bad.map_or(Ok(()), |((z, y, x), value)| {
-        let at = mesh.point([x, y, z].map(|i| i as isize));
-        Err(Error::Value {
-            what: format!("the source `{name}` at {at:?}, t = {t}"),
-            value: value.to_f64(),
-            help: "give it values that are finite in all cells".into(),
-        })
     })
 }
 

@@ -114,13 +114,15 @@ impl Evaluation {
             let own = self.own_rows(fields, uniforms, rows.own(), |_, values| reduce(values));
             return rows.gather(own);
         }
-        let parts = self.own_rows(fields, uniforms, rows.own(), |row, values| {
-            rows.own_part(row, values)
-        });
+        let parts =
+            self.own_rows(fields, uniforms, rows.own(), |row, values| rows.own_part(row, values));
         let whole = rows.put_together(parts, self.program.outputs().len());
-        rows.gather(whole.par_iter().map(|row| {
-            reduce(&row.iter().map(Vec::as_slice).collect::<Vec<_>>())
-        }).collect())
+        rows.gather(
+            whole
+                .par_iter()
+                .map(|row| reduce(&row.iter().map(Vec::as_slice).collect::<Vec<_>>()))
+                .collect(),
+        )
     }
 
     /// Evaluates some rows of the mesh in the patches of this process, and reduces each.

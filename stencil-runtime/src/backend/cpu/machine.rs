@@ -300,6 +300,10 @@ impl<T: Number> Device<T> for Machine<T> {
         self.fields.interior(buffer)
     }
 
+    fn first_infinite(&self, buffer: usize) -> Result<Option<[usize; 3]>, Error> {
+        Ok(self.pool.install(|| self.fields.first_infinite(buffer)))
+    }
+
     fn set(
         &mut self,
         buffer: usize,

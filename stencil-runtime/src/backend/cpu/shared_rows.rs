@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
+use crate::Number;
 use crate::backend::transport::{Message, Ranks};
 use crate::field::Fields;
-use crate::mesh::Patch;
-use crate::Number;
 use crate::io::Element;
+use crate::mesh::Patch;
 
 /// The rows of a mesh, and the ranks that have them. Rows are counted by their place along y, then z.
 pub(super) struct SharedRows<'a> {

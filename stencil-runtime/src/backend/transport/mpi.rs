@@ -4,6 +4,7 @@ use std::fmt::{self, Debug};
 use std::thread;
 
 use ::mpi::Count;
+use ::mpi::Threading;
 use ::mpi::collective::SystemOperation;
 use ::mpi::datatype::PartitionMut;
 use ::mpi::environment::{self, Universe};
@@ -11,7 +12,6 @@ use ::mpi::point_to_point::{Destination, Source};
 use ::mpi::request::{StaticScope, WaitGuard};
 use ::mpi::topology::SimpleCommunicator;
 use ::mpi::traits::{Communicator, CommunicatorCollectives};
-use ::mpi::Threading;
 
 use super::{Exchange, Message, Transport};
 
