@@ -11,10 +11,10 @@ use stencil_compiler::expr::real;
 use stencil_report::Failure;
 use stencil_report::run::{Summary, restored, start};
 use stencil_report::{ByPlan, Render};
-use stencil_runtime::backend::transport::Ranks;
 use stencil_runtime::io::way_out;
 use stencil_runtime::problem::{Problem, ProblemError};
 use stencil_runtime::report::Progress;
+use stencil_runtime::transport::Ranks;
 use stencil_runtime::{Error, Number, Restored, Schedule, Simulation};
 
 use crate::source::plans::settled;

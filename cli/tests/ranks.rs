@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use stencil_runtime::backend::transport::mpirun;
+use stencil_runtime::transport::mpirun;
 
 mod common;
 

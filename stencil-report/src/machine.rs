@@ -5,7 +5,7 @@ use stencil_runtime::backend::cuda::nvrtc::Nvrtc;
 use stencil_runtime::backend::cuda::{
     CACHE_VARIABLE, Cache, Calibration, Card, CardLink, CudaError,
 };
-use stencil_runtime::backend::transport;
+use stencil_runtime::transport;
 use stencil_runtime::{Instructions, bench};
 
 /// Returns the page. Rates of cards are those that were measured before, or measured `again`.

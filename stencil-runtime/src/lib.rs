@@ -64,6 +64,7 @@ mod simulation;
 pub mod spectrum;
 mod step;
 mod system;
+pub mod transport;
 pub mod tune;
 
 pub use backend::cpu::program;
@@ -83,4 +84,5 @@ pub use stencil_compiler::schedule::Schedule;
 pub use stencil_compiler::stability::Axes;
 pub use stencil_macros::{pde, pointwise, pointwise_behind};
 pub use system::{Definition, System, SystemDef, ToSystem};
+pub use transport::Ranks;
 pub(crate) use tune::pick;

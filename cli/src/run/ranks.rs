@@ -4,7 +4,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use stencil_runtime::Devices;
-use stencil_runtime::backend::transport::{Ranks, started_rank};
+use stencil_runtime::transport::{Ranks, started_rank};
 
 use super::{Ended, RunArgs};
 use crate::source::Backend;

@@ -3,7 +3,6 @@
 pub mod cpu;
 pub mod cuda;
 mod device;
-pub mod transport;
 
 use std::any::Any;
 

@@ -2,7 +2,7 @@
 
 use super::ghosts::{GhostValues, Job};
 use super::{Array, Fields, Filling};
-use crate::backend::transport::{Exchange, Message};
+use crate::transport::{Exchange, Message};
 use crate::{Error, Number};
 
 /// Values of ghost cells that are not written yet: found here, or on their way from other ranks.

@@ -11,9 +11,9 @@ use stencil_compiler::plan::{BufferRole, Plan};
 use super::ghosts::GhostValues;
 use super::memory_use;
 use super::{Array, Buffers, Cut, Filling, GhostDepth, Shape};
-use crate::backend::transport::Ranks;
 use crate::io::free_memory;
 use crate::mesh::{Boundaries, Mesh, Neighbours, Patch, Patches};
+use crate::transport::Ranks;
 use crate::{Error, Number};
 
 /// The mesh and the settings of a device, apart from its plan.

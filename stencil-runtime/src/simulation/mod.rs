@@ -26,10 +26,10 @@ use stencil_compiler::stability::Axes;
 
 use crate::backend::cpu::Checked;
 use crate::backend::cuda::{Card, Launched};
-use crate::backend::transport::Ranks;
 use crate::backend::{self, Device};
 use crate::mesh::{Mesh, Patches, Sampled};
 use crate::step::{Fused, Rules};
+use crate::transport::Ranks;
 use crate::{Error, Instructions, MemoryUse, Number, Schedule, SystemDef, ToSystem};
 use builder::{number, rules};
 use watch::Watch;

@@ -31,7 +31,7 @@ const OF_COMPILER: [&[&str]; 12] = [
 /// which a run asks the tuner for a schedule. Every floor has errors and
 /// numbers, which are imported by their types and know devices.
 const OF_RUNTIME: [&[&str]; 11] = [
-    &["io", "report", "program", "pick", "system"],
+    &["io", "report", "program", "pick", "system", "transport"],
     &["mesh"],
     &["field"],
     &["step"],

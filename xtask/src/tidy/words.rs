@@ -5,7 +5,8 @@ use super::scan::{Line, Source, names, snake};
 
 const COMPILER: &str = "stencil-compiler/src";
 const EMIT: &str = "stencil-compiler/src/emit";
-const BACKENDS: &str = "stencil-runtime/src/backend";
+/// Folders that call libraries of the system.
+const UNSAFE: [&str; 2] = ["stencil-runtime/src/backend", "stencil-runtime/src/transport"];
 
 const IMPURE_MODULES: [&str; 4] = ["fs", "env", "time", "net"];
 const PRINTS: [&str; 4] = ["println", "eprintln", "print", "eprint"];
@@ -44,8 +45,9 @@ pub(super) fn check(source: &Source, systems: &[String]) -> Vec<Violation> {
         unfinished(line, |message| {
             add(number, "unfinished", message, "finish it, or leave it out")
         });
-        if !source.is_in(BACKENDS) && names(&line.code).any(|name| name == "unsafe") {
-            let message = "`unsafe` outside the backends".to_owned();
+        let may_be = UNSAFE.iter().any(|folder| source.is_in(folder));
+        if !may_be && names(&line.code).any(|name| name == "unsafe") {
+            let message = "`unsafe` outside the backends and the transport".to_owned();
             add(number, "unsafe", message, "use the safe interface of a backend, or add one there");
         }
         for (folder, word, way_out) in STAGES {

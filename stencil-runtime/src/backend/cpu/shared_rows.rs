@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use crate::Number;
-use crate::backend::transport::{Message, Ranks};
 use crate::field::Fields;
 use crate::io::Element;
 use crate::mesh::Patch;
+use crate::transport::{Message, Ranks};
 
 /// The rows of a mesh, and the ranks that have them. Rows are counted by their place along y, then z.
 pub(super) struct SharedRows<'a> {

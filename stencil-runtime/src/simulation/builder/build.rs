@@ -21,6 +21,7 @@ use crate::mesh::{Axis, Boundaries, Mesh, Patches, Sampled, device_boxes, formul
 use crate::simulation::watch::Watch;
 use crate::simulation::{Pace, Parts, Picking, Setup, Timings, sampled};
 use crate::step::{Plans, Rules, halo_of, kind};
+use crate::transport::Ranks;
 use crate::{Error, Instructions, Number, Schedule, Simulation, Source, SystemDef};
 
 /// The part of the limit that automatic steps take.
@@ -70,7 +71,7 @@ impl<T: Number> Builder<T> {
         let given = given.map(|(name, source)| (name.clone(), format!("{source:?}")));
         let given: Vec<(String, String)> = given.collect();
         let sources = sources(&system, &params, self.sources, mesh.cells)?;
-        let threads = self.threads.unwrap_or_else(|| busy_threads(mesh.cells));
+        let threads = self.threads.unwrap_or_else(|| busy_threads(mesh.cells, &self.ranks));
         let pool = Arc::new(pool(threads)?);
         let setup = Setup {
             boundaries: boundaries.words.clone(),
@@ -278,11 +279,13 @@ const MOST_THREADS: usize = 1024;
 /// Cells that are worth a thread: with fewer, waking another thread takes longer than computing them.
 const CELLS_A_THREAD: usize = 1024;
 
-/// Returns as many threads as so many cells keep busy, and no more than there are cores.
-fn busy_threads(cells: [usize; 3]) -> usize {
+/// Returns as many threads as the cells of a rank keep busy, and no more than there are cores for it.
+fn busy_threads(cells: [usize; 3], ranks: &Ranks) -> usize {
     let all = cells.into_iter().fold(1, usize::saturating_mul);
-    let busy = all / CELLS_A_THREAD;
-    busy.clamp(1, rayon::current_num_threads())
+    let busy = all / ranks.count() / CELLS_A_THREAD;
+    let cores = rayon::current_num_threads();
+    let cores = if ranks.count() == 1 { cores } else { ranks.cores().unwrap_or(cores).min(cores) };
+    busy.clamp(1, cores)
 }
 
 /// Starts threads; 0 means one on each core.

@@ -14,9 +14,9 @@ use std::marker::PhantomData;
 use stencil_compiler::stability::Axes;
 
 use crate::backend::cuda::Cache;
-use crate::backend::transport::Ranks;
 use crate::mesh::{Faces, Setting};
 use crate::simulation::Pick;
+use crate::transport::Ranks;
 use crate::{Boundary, Error, Instructions, Number, Schedule, Source, SystemDef, ToSystem};
 
 pub(crate) use build::{AUTO, Started, device, rules};

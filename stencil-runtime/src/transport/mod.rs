@@ -1,9 +1,12 @@
 //! Transport of bytes between the processes of a run, which are its ranks. Libraries move them.
 
 mod alone;
+mod cores;
 mod detect;
 #[cfg(feature = "mpi")]
 mod mpi;
+#[cfg(test)]
+mod tests;
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -50,7 +53,7 @@ trait Transport: Debug + Send + Sync {
 /// the same functions of a simulation in the same order.
 ///
 /// ```
-/// use stencil_runtime::backend::transport::Ranks;
+/// use stencil_runtime::transport::Ranks;
 ///
 /// let ranks = Ranks::alone();
 /// assert_eq!((ranks.rank(), ranks.count(), ranks.is_first()), (0, 1, true));
@@ -133,7 +136,17 @@ impl Ranks {
         self.0.gather(own)
     }
 
-    /// Returns the number of ranks on this host.
+    /// Returns the number of cores for this rank, if the system tells: ranks of one host share those that several may use. All
+    /// ranks ask together.
+    pub(crate) fn cores(&self) -> Option<usize> {
+        let (host, list) = (self.0.host(), cores::allowed().unwrap_or_default());
+        let all = self.gather(format!("{list}\n{host}").as_bytes());
+        let all = all.iter().filter_map(|of| str::from_utf8(of).ok()?.split_once('\n'));
+        let here: Vec<&str> = all.filter(|of| of.1 == host).map(|of| of.0).collect();
+        cores::share(&list, &here)
+    }
+
+    /// Returns the number of ranks on this host. All ranks ask together.
     pub(crate) fn on_this_host(&self) -> usize {
         let host = self.0.host().into_bytes();
         self.gather(&host).iter().filter(|other| **other == host).count()

@@ -1,0 +1,167 @@
+//! Ranks that are threads of one process: the same calls without a library.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+
+use super::{Exchange, Message, Ranks, Transport};
+use crate::{Axis, Boundary, Error, Quantity, Simulation, Source, SystemDef};
+
+/// Messages by their kind, their sender and their receiver.
+type Boxes = BTreeMap<(Kind, usize, usize), VecDeque<Vec<u8>>>;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Exchange,
+    Gather,
+}
+
+/// One of several threads that send messages to each other.
+#[derive(Clone, Debug)]
+struct Thread {
+    rank: usize,
+    ranks: usize,
+    post: Arc<(Mutex<Boxes>, Condvar)>,
+}
+
+impl Thread {
+    fn send(&self, kind: Kind, to: usize, bytes: Vec<u8>) {
+        let (boxes, sent) = &*self.post;
+        boxes.lock().unwrap().entry((kind, self.rank, to)).or_default().push_back(bytes);
+        sent.notify_all();
+    }
+
+    fn receive(&self, kind: Kind, from: usize) -> Vec<u8> {
+        let (boxes, sent) = &*self.post;
+        let mut boxes = boxes.lock().unwrap();
+        loop {
+            let of = boxes.get_mut(&(kind, from, self.rank));
+            match of.and_then(VecDeque::pop_front) {
+                Some(bytes) => return bytes,
+                None => boxes = sent.wait(boxes).unwrap(),
+            }
+        }
+    }
+}
+
+impl Transport for Thread {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn ranks(&self) -> usize {
+        self.ranks
+    }
+
+    fn post(&self, messages: Vec<Message>) -> Box<dyn Exchange> {
+        let coming = messages.iter().map(|message| (message.peer, message.coming)).collect();
+        for Message { peer, bytes, .. } in messages {
+            self.send(Kind::Exchange, peer, bytes);
+        }
+        Box::new(Posted { of: self.clone(), coming })
+    }
+
+    fn gather(&self, own: &[u8]) -> Vec<Vec<u8>> {
+        (0..self.ranks).for_each(|to| self.send(Kind::Gather, to, own.to_vec()));
+        (0..self.ranks).map(|from| self.receive(Kind::Gather, from)).collect()
+    }
+
+    fn any(&self, own: bool) -> bool {
+        self.gather(&[own.into()]).contains(&vec![1])
+    }
+
+    fn host(&self) -> String {
+        "here".to_string()
+    }
+
+    fn abort(&self, code: u8) -> ! {
+        panic!("ended with {code}")
+    }
+}
+
+#[derive(Debug)]
+struct Posted {
+    of: Thread,
+    coming: Vec<(usize, usize)>,
+}
+
+impl Exchange for Posted {
+    fn wait(self: Box<Self>) -> Vec<Box<[u8]>> {
+        let receive = |(peer, length): &(usize, usize)| {
+            let bytes = self.of.receive(Kind::Exchange, *peer);
+            assert_eq!(bytes.len(), *length);
+            bytes.into_boxed_slice()
+        };
+        self.coming.iter().map(receive).collect()
+    }
+}
+
+/// Does the same on each of several ranks; returns the results.
+fn on_ranks<R: Send>(ranks: usize, run: impl Fn(Ranks) -> R + Sync) -> Vec<R> {
+    let post = Arc::new((Mutex::new(Boxes::new()), Condvar::new()));
+    let thread = |rank| Ranks(Arc::new(Thread { rank, ranks, post: post.clone() }));
+    thread::scope(|scope| {
+        let run = &run;
+        let threads = (0..ranks).map(thread).map(|ranks| scope.spawn(move || run(ranks)));
+        let threads: Vec<_> = threads.collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+fn flow() -> SystemDef {
+    let text = "pub system Flow in 2d {
+            field q: scalar;
+            source s: scalar;
+            let steep = d[x](q)*d[y](q);
+            ddt(q) = 0.05*lap(q) - q*d[x](q) + d[y](steep) + s;
+            observe mass = sum(q);
+            observe top = max(q);
+            cfl { advective: abs(q); diffusive: 0.05 }
+        }
+        scheme s for Flow { space: central<order = 4>; mixed: composed; time: rk3_williamson; }";
+    SystemDef::from_text("flow.pde", text).unwrap()
+}
+
+/// All bits of a run, its time, an expression in all cells, and the error that its last steps end with.
+fn run(ranks: Ranks, patches: [usize; 3]) -> (Vec<u64>, f64, Vec<u64>, String) {
+    let system = flow();
+    let run = Simulation::<f64>::builder(&system).cells([13, 11, 1]).cfl(0.2).threads(1);
+    let run = run
+        .boundary(Axis::X, Boundary::outflow())
+        .patches(patches)
+        .ranks(ranks)
+        .unchecked_step(true);
+    let source = Source::unsteady(|x, y, _, t| (x + t).sin() * y);
+    let mut simulation = run.source("s", source).build().unwrap();
+    simulation.set("q", |x, y, _| 1.0 + 0.3 * (6.0 * x).sin() * (6.3 * y).cos()).unwrap();
+    simulation.run(5, |_, _| ()).unwrap();
+    let slope = Quantity::new(&system, "d[x](q)").unwrap();
+    let slope = simulation.evaluate(&slope).unwrap().iter().map(|v| v.to_bits()).collect();
+    let (bits, t) = (simulation.bits().unwrap(), simulation.t());
+    simulation.set("q", |x, _, _| if x > 0.8 { -1e200 } else { 1.0 }).unwrap();
+    let failed: Result<_, Error> = simulation.run(50, |_, _| ());
+    (bits, t, slope, failed.unwrap_err().to_string())
+}
+
+/// Rows that are cut, rows that are whole, and patches of several sizes.
+#[test]
+fn ranks_have_the_bits_and_the_errors_of_one_process() {
+    let expected = run(Ranks::alone(), [1; 3]);
+    for (ranks, patches) in [(2, [1, 2, 1]), (3, [3, 1, 1]), (4, [2, 3, 1])] {
+        for found in on_ranks(ranks, |ranks| run(ranks, patches)) {
+            assert_eq!(found, expected, "{ranks} ranks");
+        }
+    }
+}
+
+#[test]
+fn ranks_agree() {
+    let agreed = on_ranks(3, |ranks| {
+        let own = ranks.rank();
+        let unlike = ranks.first_unlike(if own == 2 { b"b" } else { b"a" });
+        (ranks.any(own == 1), ranks.any(false), ranks.of_first(own as u64 + 7), unlike)
+    });
+    assert_eq!(agreed, [(true, false, 7, Some(2)); 3]);
+    let shares = on_ranks(2, |ranks| (ranks.on_this_host(), ranks.cores()));
+    assert!(shares.iter().all(|(host, cores)| *host == 2 && cores.is_none_or(|n| n >= 1)));
+}
