@@ -30,10 +30,11 @@ fn main() {
         (None, None) => None,
     };
     let commit = commit.as_deref().and_then(|commit| commit.lines().next());
-    let features = match std::env::var_os("CARGO_FEATURE_COMPILED") {
-        Some(_) => "compiled",
-        None => "none",
+    let is_on = |name: &&str| {
+        std::env::var_os(format!("CARGO_FEATURE_{}", name.to_uppercase())).is_some()
     };
+    let on: Vec<&str> = ["compiled", "mpi"].into_iter().filter(is_on).collect();
+    let features = if on.is_empty() { "none".to_string() } else { on.join(", ") };
     println!(
         "cargo::rustc-env=STENCIL_VERSION={} ({}; features: {features})",
         std::env::var("CARGO_PKG_VERSION").unwrap_or_default(),

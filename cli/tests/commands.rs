@@ -198,3 +198,16 @@ fn patches_that_cannot_be_are_refused() {
     let thin = said("run sod --cells 64 --patches 64 --set boundary.x=wall");
     assert_has(&thin, &["a patch has 1 along x"]);
 }
+
+/// Processes of MPI would each do the whole run.
+#[cfg(not(feature = "mpi"))]
+#[test]
+fn ranks_take_a_binary_with_mpi() {
+    let here = common::folder("without-mpi");
+    let mut command = common::command("run sod -q", &here);
+    let output = common::output(command.env("OMPI_COMM_WORLD_SIZE", "2"));
+    let message = common::text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{message}");
+    assert!(message.contains("built without MPI") && message.contains("--features mpi"), "{message}");
+    assert!(!here.join("out").exists());
+}
