@@ -40,8 +40,8 @@ pub fn crossable(halo: [u32; 3], cells: [usize; 3], value_bytes: usize) -> [bool
 impl Plan {
     /// Returns the plan with a length for each chunk that was left to the run (`chunk=0`): the one with which the card
     /// finishes soonest. Blocks run in waves, as many at once as fit, and each also reads the planes before and behind
-    /// its chunk. Where a launch runs its interior beside an exchange, it has one if the patch allows it: the chunks at cut
-    /// ends are its rim, whose blocks begin when the values have come and blocks of the interior leave room.
+    /// its chunk. A launch that runs its interior beside an exchange has one if the patch allows it: the chunks at cut ends
+    /// are its rim, whose blocks begin when the values have come and blocks of the interior leave room.
     ///
     /// ```
     /// use stencil_compiler::discretize::discretize;
