@@ -28,7 +28,7 @@ mod simulated;
 pub mod written;
 
 pub use depth::{larger, samples, takes, takes_in_turn};
-pub use machine::Machine;
+pub use machine::{Machine, Seeded};
 pub use memory::Layout;
 pub use reference::Reference;
 pub use simulated::{agree_in_all_ways, simulated};

@@ -6,12 +6,26 @@ use stencil_compiler::algorithm::{Algorithm, Role};
 use stencil_compiler::compile::Compiled;
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::interp::{self, Fault, GlobalArray, Options, Shadow};
-use stencil_compiler::kernel::{BlockBox, Kernel, Split};
+use stencil_compiler::kernel::{BlockBox, Kernel, Mode, Split};
 use stencil_compiler::plan::{Phase, Place, Plan, Region, Step};
-use stencil_compiler::schedule::LaunchKind;
 
-use super::Case;
 use super::memory::{Arrays, Layout, Memory, Messages, Named};
+use super::{Case, each};
+
+/// A fault in the regions or the exchanges of a plan, for tests of those that find it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seeded {
+    /// The first exchange is missing.
+    Missing,
+    /// All exchanges come after the rim.
+    Late,
+    /// Exchanges are one cell too shallow along an axis.
+    Shallow(usize),
+    /// The interior has blocks of the rim: those of its last box.
+    Wide,
+    /// The last box of the rim is missing.
+    Without,
+}
 
 /// Walks a plan on the kernel interpreter.
 pub struct Machine<'a, T> {
@@ -31,6 +45,11 @@ pub struct Machine<'a, T> {
     uniforms: BTreeMap<String, T>,
     seed: u64,
     shadow: Shadow,
+    /// Axes along which launches have a rim: those that are cut between devices, and all on one device.
+    cut: [bool; 3],
+    fault: Option<Seeded>,
+    /// Blocks that ran while ghost cells were on their way.
+    beside: u64,
 }
 
 /// Returns the buffer whose memory a buffer uses.
@@ -79,6 +98,7 @@ impl<'a, T: Real> Machine<'a, T> {
             steps,
             under_way: BTreeMap::new(),
             kernels: compiled.kernels.clone(),
+            cut: if layout.devices == 1 { [true; 3] } else { memory.cut() },
             memory,
             places: plan.places(),
             case: case.clone(),
@@ -87,7 +107,47 @@ impl<'a, T: Real> Machine<'a, T> {
             uniforms: BTreeMap::new(),
             seed,
             shadow,
+            fault: None,
+            beside: 0,
         }
+    }
+
+    /// Puts a fault into the steps, or into their regions.
+    pub fn with_fault(mut self, fault: Seeded) -> Self {
+        let exchange =
+            |step: &Step, of: Phase| matches!(step, Step::Exchange { phase, .. } if *phase == of);
+        match fault {
+            Seeded::Missing => {
+                for phase in [Phase::Post, Phase::Wait] {
+                    let at = self.steps.iter().position(|step| exchange(step, phase));
+                    self.steps.remove(at.expect("an exchange"));
+                }
+            }
+            Seeded::Late => {
+                for at in (0..self.steps.len() - 1).rev() {
+                    let is_rim =
+                        matches!(self.steps[at + 1], Step::Launch { region: Region::Rim, .. });
+                    if exchange(&self.steps[at], Phase::Wait) && is_rim {
+                        self.steps.swap(at, at + 1);
+                    }
+                }
+            }
+            Seeded::Shallow(axis) => {
+                for step in &mut self.steps {
+                    if let Step::Exchange { depth, .. } = step {
+                        depth[axis] = depth[axis].saturating_sub(1);
+                    }
+                }
+            }
+            Seeded::Wide | Seeded::Without => {}
+        }
+        self.fault = Some(fault);
+        self
+    }
+
+    /// Returns the number of blocks that ran while ghost cells were on their way.
+    pub fn beside(&self) -> u64 {
+        self.beside
     }
 
     /// Walks once through the plan: a time step, or as many as are fused.
@@ -106,6 +166,7 @@ impl<'a, T: Real> Machine<'a, T> {
                     let home = home(&self.compiled.plan, name);
                     if *phase == Phase::Post {
                         let messages = self.memory.post(&home, *depth);
+                        self.memory.poison(&home);
                         self.under_way.insert(home, messages);
                     } else if let Some(messages) = self.under_way.remove(&home) {
                         self.memory.receive(&home, *depth, &messages);
@@ -171,6 +232,7 @@ impl<'a, T: Real> Machine<'a, T> {
         let uniforms: Vec<T> = kernel.uniforms.iter().map(|name| self.uniforms[name]).collect();
         self.check_series(kernel);
         let cells = self.memory.cells();
+        let rim = self.compiled.plan.rim(at, self.cut);
         for patch in self.memory.patches() {
             let take = |name: &str| {
                 let array = patch.get(&home(&self.compiled.plan, name)).cloned();
@@ -180,10 +242,15 @@ impl<'a, T: Real> Machine<'a, T> {
                 kernel.buffers.iter().map(|b| take(&b.name)).collect();
             self.seed += 1;
             let options = Options { seed: self.seed, shadow: self.shadow };
-            let Some(parts) = parts(kernel, cells, region, self.seed) else {
-                continue;
-            };
-            interp::run_parts(kernel, cells, &mut buffers, &uniforms, options, &parts)?;
+            if region != Region::Rim {
+                forget(kernel, cells, &mut buffers);
+            }
+            let parts = parts(kernel, (cells, rim), region, (self.seed, self.fault));
+            if let Some(parts) = parts {
+                let all =
+                    interp::run_parts(kernel, cells, &mut buffers, &uniforms, options, &parts)?;
+                self.beside += if region == Region::Interior { all.blocks } else { 0 };
+            }
             for (buffer, array) in kernel.buffers.iter().zip(buffers) {
                 patch.insert(home(&self.compiled.plan, &buffer.name), array);
             }
@@ -199,19 +266,34 @@ impl<'a, T: Real> Machine<'a, T> {
 
 /// Returns boxes of the blocks of a region: none if it has no block, an empty list for all blocks. The interior is first,
 /// as if ghost cells were on their way: half of all whole launches are in such parts.
-fn parts(kernel: &Kernel, cells: [usize; 3], region: Region, seed: u64) -> Option<Vec<BlockBox>> {
-    let halo = |axis: usize| kernel.buffers.iter().map(move |b| b.halo[axis] as usize);
-    let rim = std::array::from_fn(|axis| halo(axis).max().unwrap_or(0));
-    let Split { interior, rim } = match kernel.launch.kind {
-        LaunchKind::Rows => Split::default(),
-        LaunchKind::Blocks => kernel.split(cells, rim),
+fn parts(
+    kernel: &Kernel,
+    (cells, rim): ([usize; 3], [usize; 3]),
+    region: Region,
+    (seed, fault): (u64, Option<Seeded>),
+) -> Option<Vec<BlockBox>> {
+    let Split { interior, mut rim } = kernel.split(cells, rim);
+    let mut inner: Vec<BlockBox> = interior.into_iter().collect();
+    match fault {
+        Some(Seeded::Wide) => inner.extend(rim.pop()),
+        Some(Seeded::Without) => drop(rim.pop()),
+        _ => {}
+    }
+    let parts = match region {
+        Region::Whole if seed.is_multiple_of(2) => return Some(Vec::new()),
+        Region::Whole => [inner, rim].concat(),
+        Region::Interior => inner,
+        Region::Rim => rim,
     };
-    match region {
-        Region::Whole if seed.is_multiple_of(2) => Some(Vec::new()),
-        Region::Whole => Some(interior.into_iter().chain(rim).collect()),
-        Region::Interior => interior.map(|part| vec![part]),
-        Region::Rim if interior.is_some() && rim.is_empty() => None,
-        Region::Rim => Some(rim),
+    Some(parts).filter(|parts| !parts.is_empty())
+}
+
+/// Poisons the interior cells of buffers that a launch is to write.
+fn forget<T: Real>(kernel: &Kernel, cells: [usize; 3], buffers: &mut [GlobalArray<T>]) {
+    for (buffer, array) in kernel.buffers.iter().zip(buffers) {
+        if buffer.mode == Mode::Write {
+            each(cells, |cell| array.poison(cell));
+        }
     }
 }
 

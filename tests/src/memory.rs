@@ -240,6 +240,37 @@ impl<T: Real> Memory<T> {
         self.devices.iter_mut().for_each(|d| d.fill(name, depth));
     }
 
+    /// Returns the axes along which neighbours are on different devices.
+    pub(super) fn cut(&self) -> [bool; 3] {
+        let places = &self.places;
+        let [p, q, _] = places.layout.patches;
+        let strides = [1, p, p * q];
+        std::array::from_fn(|axis| {
+            let is_last = |patch: usize| {
+                patch / strides[axis] % places.layout.patches[axis] + 1
+                    == places.layout.patches[axis]
+            };
+            let mut inner = (0..places.count()).filter(|patch| !is_last(*patch));
+            inner.any(|patch| places.device_of(patch) != places.device_of(patch + strides[axis]))
+        })
+    }
+
+    /// Poisons the ghost cells that other devices fill, however deep they are.
+    pub(super) fn poison(&mut self, name: &str) {
+        for device in &mut self.devices {
+            let Some(halo) = device.patches.first().map(|arrays| arrays[name].halo()) else {
+                continue;
+            };
+            let (places, number) = (device.places, device.number);
+            places.ghosts(number, halo.map(|h| h as u32), |patch, cell, from| {
+                if from.device != number {
+                    let array = device.patches[patch].get_mut(name);
+                    array.expect("a buffer of the plan").poison(cell);
+                }
+            });
+        }
+    }
+
     /// Returns the messages with the values that devices need from each other now.
     pub(super) fn post(&self, name: &str, depth: [u32; 3]) -> Messages<T> {
         let all = 0..self.devices.len();

@@ -94,7 +94,8 @@ pub fn plan(
     }
     Ok(match (target.patches, target.device.units) {
         (Some((cells, patches)), Some(units)) => {
-            plan.fitted(FitTo { dimension: algorithm.dimension, cells, patches, units })
+            let cut = target.cut;
+            plan.fitted(FitTo { dimension: algorithm.dimension, cells, patches, cut, units })
         }
         _ => plan,
     })

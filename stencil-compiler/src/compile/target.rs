@@ -9,9 +9,11 @@ pub struct Target {
     pub value_bytes: usize,
     /// Periodic axes that a patch covers from end to end: kernels may read beyond one end at the other.
     pub periodic: [bool; 3],
-    /// Cells of a patch along x, y, z, and the number of patches. If they are unknown, every axis is taken to be long
+    /// Cells of a patch along x, y, z, and the number of patches of the device. If they are unknown, every axis is taken to be long
     /// enough to be read around, and chunks stay as the schedule has them.
     pub patches: Option<([usize; 3], usize)>,
+    /// Axes along which a patch has a neighbour on another device.
+    pub cut: [bool; 3],
     /// The device that runs the kernels.
     pub device: Device,
     /// Are arrays that hold fields as they were before the step left as they are? A processor goes back to them.
@@ -34,6 +36,7 @@ impl Target {
             value_bytes,
             periodic: [false; 3],
             patches: None,
+            cut: [false; 3],
             device: Device { multiprocessor: Multiprocessor::NEWEST, units: None },
             keeps_fields: false,
         }
@@ -57,6 +60,11 @@ impl Target {
     /// The same target with this number of patches of this size.
     pub fn over(self, cells: [usize; 3], patches: usize) -> Self {
         Target { patches: Some((cells, patches)), ..self }
+    }
+
+    /// The same target with neighbours on other devices along these axes.
+    pub fn cut(self, cut: [bool; 3]) -> Self {
+        Target { cut, ..self }
     }
 
     /// The same target on another device.

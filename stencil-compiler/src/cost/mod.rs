@@ -16,6 +16,7 @@ use crate::plan::{Launch, Plan};
 use crate::schedule::COPY_BYTES;
 
 mod cards;
+mod exchange;
 mod known;
 mod memory;
 mod occupancy;
@@ -27,6 +28,7 @@ mod tests;
 mod time;
 
 pub use cards::{MODELS, Model, called, model, power};
+pub use exchange::{Exchange, Link};
 pub use known::{Costs, ScheduleCost};
 pub use memory::Card;
 pub use occupancy::{Bound, Occupancy};

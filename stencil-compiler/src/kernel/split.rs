@@ -1,6 +1,7 @@
 //! Parts of a patch that a launch covers: boxes of the blocks of its kernel.
 
-use super::Kernel;
+use super::{Kernel, Launch};
+use crate::plan::blocks_of_rim;
 
 /// A box of the blocks of a kernel. Each block computes its cells wherever others are computed, so that parts of
 /// a launch have the bits of the whole.
@@ -17,14 +18,20 @@ impl BlockBox {
     pub fn count(&self) -> usize {
         self.blocks.iter().product()
     }
+
+    /// Is this block one of them?
+    pub(crate) fn contains(&self, block: [usize; 3]) -> bool {
+        let along = |axis: usize| self.first[axis]..self.first[axis] + self.blocks[axis];
+        (0..3).all(|axis| along(axis).contains(&block[axis]))
+    }
 }
 
-/// A patch in two parts: the cells that do not depend on ghost cells, and the others.
+/// The blocks of a launch in two parts: those that compute no cell of the rim, and the others.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Split {
     /// Blocks that compute no cell of the rim, if there are any.
     pub interior: Option<BlockBox>,
-    /// Boxes of all other blocks, which have none in common.
+    /// Boxes of all other blocks, which have none in common. There are six at most.
     pub rim: Vec<BlockBox>,
 }
 
@@ -44,8 +51,24 @@ impl Kernel {
         BlockBox { first: [0; 3], blocks: self.blocks(cells) }
     }
 
-    /// The blocks that compute cells nearer to an end of a patch than `rim`, and all others. A kernel whose blocks cover
-    /// runs of cells, or that computes ghost cells, has a rim alone.
+    /// The block that computes a cell of the region of a patch of this many cells.
+    pub(crate) fn block_of(&self, cell: [i64; 3], cells: [usize; 3]) -> [usize; 3] {
+        let Launch { runs, extend, tile, .. } = self.launch;
+        let at = [0, 1, 2].map(|axis| (cell[axis] + i64::from(extend[axis])) as usize);
+        let number = |at: usize, tile: u32| if tile == 0 { 0 } else { at / tile as usize };
+        if runs {
+            let [x, y, _] = [0, 1, 2].map(|axis| cells[axis] + 2 * extend[axis] as usize);
+            return [number(at[0] + x * (at[1] + y * at[2]), tile[0]), 0, 0];
+        }
+        [0, 1, 2].map(|axis| number(at[axis], tile[axis]))
+    }
+
+    /// The blocks that compute cells nearer to an end of their region than `rim`, and all others. Blocks that cover runs of
+    /// cells have a rim alone.
+    ///
+    /// With the rim that a plan has for this launch ([`Plan::rim`](crate::plan::Plan::rim)), no block of the interior uses
+    /// a value that another device sends. Some copy such values beside others, and use none of them. For patches
+    /// that are not equal, `cells` are those of the largest, and the rim is wider by what the smallest lacks.
     ///
     /// ```
     /// # use stencil_compiler::kernel::text::parse;
@@ -62,21 +85,13 @@ impl Kernel {
     /// ```
     pub fn split(&self, cells: [usize; 3], rim: [usize; 3]) -> Split {
         let whole = self.whole(cells);
-        if self.launch.runs || self.launch.extend != [0; 3] {
+        let Launch { runs, extend, tile, .. } = self.launch;
+        if runs {
             return Split { interior: None, rim: vec![whole] };
         }
-        // Blocks of the rim at the lower and the upper end of each axis.
         let ends = [0, 1, 2].map(|axis| {
-            let (all, rim) = (whole.blocks[axis], rim[axis].min(cells[axis]));
-            match self.launch.tile[axis] as usize {
-                _ if rim == 0 => [0, 0],
-                0 => [all, 0],
-                tile => {
-                    let low = rim.div_ceil(tile).min(all);
-                    let high = all - (cells[axis] - rim) / tile;
-                    [low, high.min(all - low)]
-                }
-            }
+            let computed = cells[axis] + 2 * extend[axis] as usize;
+            blocks_of_rim(computed, tile[axis] as usize, rim[axis])
         });
         let mut rest = whole;
         let mut parts = Vec::new();
@@ -101,42 +116,100 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::compile::{Target, compile};
+    use crate::discretize::discretize;
     use crate::kernel::text::parse;
+    use crate::model::parse::parse_str;
+    use crate::schedule::strategies;
 
-    /// Each block once, and no block of the interior with a cell of the rim.
+    /// Returns the blocks of boxes, each once.
+    fn blocks<'a>(parts: impl IntoIterator<Item = &'a BlockBox>) -> BTreeSet<[usize; 3]> {
+        let mut seen = BTreeSet::new();
+        for part in parts {
+            for i in 0..part.count() {
+                let [nx, ny, _] = part.blocks;
+                let at = [i % nx, i / nx % ny, i / (nx * ny)];
+                let block: [usize; 3] = std::array::from_fn(|axis| part.first[axis] + at[axis]);
+                assert!(seen.insert(block), "{block:?} twice");
+            }
+        }
+        seen
+    }
+
+    /// Checks that the parts of a split are all blocks once, and that no block of the interior has a cell of the rim.
+    fn check(kernel: &Kernel, cells: [usize; 3], rim: [usize; 3]) -> Split {
+        let split = kernel.split(cells, rim);
+        let all = blocks(split.interior.iter().chain(&split.rim));
+        assert_eq!(all, blocks([&kernel.whole(cells)]));
+        assert!(split.rim.len() <= 6);
+        let inner = blocks(&split.interior);
+        for block in &all {
+            let touches = |axis: usize| {
+                let computed = cells[axis] + 2 * kernel.launch.extend[axis] as usize;
+                let tile = match kernel.launch.tile[axis] as usize {
+                    0 => computed,
+                    tile => tile,
+                };
+                let end = ((block[axis] + 1) * tile).min(computed);
+                rim[axis] > 0 && (block[axis] * tile < rim[axis] || end + rim[axis] > computed)
+            };
+            let is_rim = (0..3).any(touches);
+            let fits = inner.contains(block) != is_rim || kernel.launch.runs;
+            assert!(fits, "{block:?} of {split:?} for {rim:?} of {cells:?}");
+        }
+        split
+    }
+
     #[test]
     fn parts_are_all_blocks_once_and_the_interior_keeps_away_from_the_rim() {
-        for tile in [[32, 4, 2], [16, 8, 0], [8, 0, 0], [7, 3, 1]] {
-            let [x, y, z] = tile;
+        for (tile, extend) in [
+            ([32, 4, 2], [0; 3]),
+            ([16, 8, 0], [4, 2, 2]),
+            ([8, 0, 0], [0; 3]),
+            ([7, 3, 1], [0, 3, 1]),
+        ] {
             let kernel = parse(&format!(
                 "kernel k {{ dimension 3 value_bytes 4
-                    launch blocks threads [8, 1, 1] tile [{x}, {y}, {z}] extend [0, 0, 0] blocks_per_unit 1
+                    launch blocks threads [8, 1, 1] tile {tile:?} extend {extend:?} blocks_per_unit 1
                     code {{ }} }}"
             ));
             let kernel = kernel.unwrap_or_else(|e| panic!("{e}"));
             for cells in [[64, 32, 16], [65, 13, 9], [5, 4, 3], [1, 1, 1]] {
                 for rim in [[3, 3, 3], [1, 0, 2], [0, 0, 0], [70, 5, 1]] {
-                    let Split { interior, rim: parts } = kernel.split(cells, rim);
-                    let mut seen = BTreeSet::new();
-                    for part in interior.iter().chain(&parts) {
-                        for i in 0..part.count() {
-                            let [nx, ny, _] = part.blocks;
-                            let at = [i % nx, i / nx % ny, i / (nx * ny)];
-                            let block: [usize; 3] =
-                                std::array::from_fn(|axis| part.first[axis] + at[axis]);
-                            assert!(seen.insert(block), "{block:?} twice");
-                        }
-                    }
-                    assert_eq!(seen.len(), kernel.whole(cells).count());
-                    for axis in 0..3 {
-                        let Some(part) = &interior else { continue };
-                        let tile = match tile[axis] {
-                            0 => cells[axis],
-                            tile => tile,
-                        };
-                        let end = ((part.first[axis] + part.blocks[axis]) * tile).min(cells[axis]);
-                        assert!(part.first[axis] * tile >= rim[axis]);
-                        assert!(end + rim[axis] <= cells[axis], "{cells:?} {rim:?} {part:?}");
+                    check(&kernel, cells, rim);
+                }
+            }
+        }
+    }
+
+    /// Fluxes in stored functions, which are recomputed in ghost cells.
+    #[test]
+    fn every_blocking_has_an_interior_but_for_runs_of_cells() {
+        let source = "system Wave in 3d { field q: scalar; field u: vector; let div_u = div(u);
+                ddt(q) = -div_u; ddt(u) = -grad(q) + grad(div_u); }
+            scheme s for Wave { space: central<order = 4>; mixed: composed; time: euler; }";
+        let algorithm = discretize(&parse_str(source).unwrap()).unwrap();
+        for strategy in strategies::ALL {
+            for stored in ["", "place div_u global exchange", "place div_u global recompute"] {
+                let kernel = match strategy.across {
+                    Some(_) => format!("kernel {} chunk=8", strategy.name),
+                    None => format!("kernel {}", strategy.name),
+                };
+                let kernels = vec![kernel; if stored.is_empty() { 1 } else { 2 }].join("\n");
+                let text = format!("schedule\n{stored}\n{kernels}");
+                let schedule = crate::schedule::text::parse(&text).unwrap();
+                let compiled = compile(&algorithm, &schedule, &Target::new(8)).unwrap();
+                for (at, kernel) in compiled.kernels.iter().enumerate() {
+                    for cut in [[true; 3], [false, false, true], [false, true, true]] {
+                        let rim = compiled.plan.rim(at, cut);
+                        let split = check(kernel, [256, 64, 96], rim);
+                        let rows = strategy.kind == crate::schedule::LaunchKind::Rows && cut[0];
+                        // The second launch of a recomputed function reads no ghost cells that are sent.
+                        let has_none = (kernel.launch.runs || rows) && rim != [0; 3];
+                        assert!(
+                            split.interior.is_none() == (has_none || kernel.launch.runs),
+                            "{text}"
+                        );
                     }
                 }
             }

@@ -212,6 +212,7 @@ impl<'a> State<'a> {
             ));
         }
         self.not_under_way(name, "is filled")?;
+        self.not_partial(name, "is filled")?;
         match self.valid.get_mut(name) {
             Some(known) => *known = max3(*known, depth),
             None => return Err(format!("`{name}` is filled before it is written")),
@@ -221,6 +222,7 @@ impl<'a> State<'a> {
 
     fn post(&mut self, name: &'a str, depth: [u32; 3]) -> Result<(), String> {
         self.not_under_way(name, "is sent")?;
+        self.not_partial(name, "is sent")?;
         match self.valid.get(name) {
             Some(known) if max3(*known, depth) == *known => {}
             _ => {
@@ -320,6 +322,7 @@ impl<'a> State<'a> {
         }
         self.not_under_way(name, &format!("is written by `{}`", launch.name))?;
         self.not_partial(name, &format!("is written by `{}`", launch.name))?;
+        self.not_read_later(at, name)?;
         for other in self.plan.sharing(name) {
             // Each thread reads its own cell of an accumulator, and then writes it.
             let in_place = self.plan.array_of(other) == name && launch.extend == [0; 3];
@@ -333,6 +336,7 @@ impl<'a> State<'a> {
                 ));
             }
             self.not_under_way(other, &format!("loses its memory to `{}`", launch.name))?;
+            self.not_read_later(at, other)?;
             match region {
                 Region::Interior if in_place => drop(self.partial.insert(other, at)),
                 _ => drop(self.valid.remove(other)),
@@ -341,10 +345,27 @@ impl<'a> State<'a> {
         Ok(())
     }
 
+    /// Has every launch but this one that reads a buffer computed its rim, too?
+    fn not_read_later(&self, by: usize, name: &str) -> Result<(), String> {
+        let launches = &self.plan.launches;
+        let reads =
+            |at: &&usize| **at != by && launches[**at].inputs.iter().any(|(n, _)| n == name);
+        match self.unfinished.iter().find(reads) {
+            Some(at) => Err(format!(
+                "`{name}` is overwritten before `{}` has computed its rim",
+                launches[*at].name
+            )),
+            None => Ok(()),
+        }
+    }
+
     fn swap(&mut self, fields: &'a [String], kept: &'a [(String, String)]) -> Result<(), String> {
+        if let Some(at) = self.unfinished.first() {
+            let name = &self.plan.launches[*at].name;
+            return Err(format!("fields are swapped before `{name}` has computed its rim"));
+        }
         for name in fields {
             self.not_under_way(name, "is swapped")?;
-            self.not_partial(&new_name(name), "is swapped")?;
             let Some((new, _)) = self.valid.remove_entry(new_name(name).as_str()) else {
                 return Err(format!("`{name}` is swapped with new values that were not written"));
             };
@@ -363,7 +384,6 @@ impl<'a> State<'a> {
                 return Err(format!("`{name}` cannot take the previous values of `{field}`"));
             }
             self.not_under_way(name, "is swapped")?;
-            self.not_partial(name, "is swapped")?;
             self.valid.insert(name, [0; 3]);
         }
         let derived = self.plan.buffers.iter();

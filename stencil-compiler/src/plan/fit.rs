@@ -1,7 +1,7 @@
 //! The lengths of chunks of marches, which a schedule may leave to the run: they depend on the size of the grid and of
 //! the card.
 
-use super::{Launch, Plan};
+use super::{Launch, Plan, Region, Step, blocks_of_rim};
 use crate::schedule::COPY_BYTES;
 use crate::schedule::strategies::{self, CHUNK, MOST_PLANES};
 
@@ -18,8 +18,10 @@ pub struct FitTo {
     pub dimension: usize,
     /// Cells of a patch along x, y, z.
     pub cells: [usize; 3],
-    /// Patches.
+    /// Patches of the card.
     pub patches: usize,
+    /// Axes along which a patch has a neighbour on another card.
+    pub cut: [bool; 3],
     /// Multiprocessors of the card.
     pub units: u32,
 }
@@ -38,7 +40,8 @@ pub fn crossable(halo: [u32; 3], cells: [usize; 3], value_bytes: usize) -> [bool
 impl Plan {
     /// Returns the plan with a length for each chunk that was left to the run (`chunk=0`): the one with which the card
     /// finishes soonest. Blocks run in waves, as many at once as fit, and each also reads the planes before and behind
-    /// its chunk.
+    /// its chunk. A launch that runs its interior beside an exchange has one if the patch allows it: the chunks at cut ends
+    /// are its rim, whose blocks begin when the values have come and blocks of the interior leave room.
     ///
     /// ```
     /// use stencil_compiler::discretize::discretize;
@@ -51,24 +54,40 @@ impl Plan {
     /// let algorithm = discretize(&model)?;
     /// let schedule = text::parse("schedule\nkernel march tile_x=64 tile_y=12 chunk=0")?;
     /// let plan = plan(&algorithm, &schedule, [false; 3])?;
-    /// let on = |n| FitTo { dimension: 3, cells: [n; 3], patches: 1, units: 132 };
+    /// let on = |n| FitTo { dimension: 3, cells: [n; 3], patches: 1, cut: [false; 3], units: 132 };
     /// let chunk = |n| plan.clone().fitted(on(n)).launches[0].blocking.params["chunk"];
     /// // 4 x 22 tiles in 3 chunks are two whole waves; 2 x 11 tiles in 6 chunks are one.
     /// assert_eq!((chunk(256), chunk(128)), (86, 22));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn fitted(mut self, to: FitTo) -> Self {
-        for launch in &mut self.launches {
-            if let Some(chunk) = fitting(launch, to) {
+        let rims = self.rims_of_split(to.cut);
+        for (launch, rim) in self.launches.iter_mut().zip(rims) {
+            if let Some(chunk) = fitting(launch, rim, to) {
                 launch.blocking.params.insert(CHUNK.name.into(), chunk);
             }
         }
         self
     }
+
+    /// Returns the rim of each launch that runs its interior beside an exchange; other launches have none.
+    fn rims_of_split(&self, cut: [bool; 3]) -> Vec<[usize; 3]> {
+        let among = match cut.contains(&true) {
+            true => self.among_devices().ok(),
+            false => None,
+        };
+        let steps = &among.as_ref().unwrap_or(self).steps;
+        let is_split = |at: usize| {
+            let interior = Step::Launch { launch: at, region: Region::Interior };
+            steps.contains(&interior)
+        };
+        let rim = |at: usize| if is_split(at) { self.rim(at, cut) } else { [0; 3] };
+        (0..self.launches.len()).map(rim).collect()
+    }
 }
 
 /// Returns the chunk of a launch that leaves it to the run.
-fn fitting(launch: &Launch, to: FitTo) -> Option<u32> {
+fn fitting(launch: &Launch, rim: [usize; 3], to: FitTo) -> Option<u32> {
     let strategy = strategies::find(&launch.blocking.strategy).ok()?;
     let across = strategy.across?;
     let param = |name: &str| strategy.param(&launch.blocking, name);
@@ -77,9 +96,15 @@ fn fitting(launch: &Launch, to: FitTo) -> Option<u32> {
     }
     let slowest = to.dimension.clamp(1, 3) - 1;
     let computed = |axis: usize| to.cells[axis] + 2 * launch.extend[axis] as usize;
+    // All blocks along an axis, and those of the interior.
+    let along = |axis: usize, tile: usize| {
+        let all = computed(axis).div_ceil(tile);
+        let [low, high] = blocks_of_rim(computed(axis), tile, rim[axis]);
+        [all, all - low - high]
+    };
     let tile = across(&param, slowest + 1);
-    let tiles = |axis: usize| computed(axis).div_ceil(tile[axis].max(1) as usize);
-    let tiles = (0..slowest).map(tiles).product::<usize>() * to.patches.max(1);
+    let tiles = (0..slowest).map(|axis| along(axis, tile[axis].max(1) as usize));
+    let [all, inner] = tiles.fold([to.patches.max(1); 2], |a, b| [a[0] * b[0], a[1] * b[1]]);
     let at_once = (to.units * param(strategies::BLOCKS.name)).max(1) as usize;
     let reach = launch.inputs.iter().map(|(_, reach)| reach[slowest]);
     let before = 2 * reach.max().unwrap_or(0) as usize + LEAD;
@@ -87,8 +112,10 @@ fn fitting(launch: &Launch, to: FitTo) -> Option<u32> {
     let longest_first = (1..=planes.div_ceil(LEAST)).map(|parts| planes.div_ceil(parts));
     let legal = longest_first.filter(|chunk| *chunk <= MOST_PLANES as usize);
     let chunk = legal.min_by_key(|chunk| {
-        let waves = (tiles * planes.div_ceil(*chunk)).div_ceil(at_once);
-        waves * (chunk + before)
+        let [parts, inner_parts] = along(slowest, *chunk);
+        let (blocks, interior) = (all * parts, inner * inner_parts);
+        let waves = blocks.div_ceil(at_once);
+        (interior == 0, waves * (chunk + before), (blocks - interior) * chunk)
     });
     chunk.and_then(|chunk| u32::try_from(chunk).ok())
 }
@@ -101,7 +128,7 @@ mod tests {
     use crate::plan::plan;
     use crate::schedule::text;
 
-    fn chunk(dimension: usize, kernel: &str, cells: [usize; 3]) -> u32 {
+    fn chunk_beside(cut: [bool; 3], dimension: usize, kernel: &str, cells: [usize; 3]) -> u32 {
         let source = format!(
             "system S in {dimension}d {{ field q: scalar; ddt(q) = lap(q); }}
              scheme s for S {{ space: central<order = 6>; mixed: bidiagonal; time: euler; }}"
@@ -109,8 +136,14 @@ mod tests {
         let model = parse::parse_str(&source).unwrap();
         let schedule = text::parse(&format!("schedule\nkernel {kernel}")).unwrap();
         let plan = plan(&discretize(&model).unwrap(), &schedule, [false; 3]).unwrap();
-        let to = FitTo { dimension, cells, patches: 1, units: 132 };
-        plan.fitted(to).launches[0].blocking.params["chunk"]
+        let to = FitTo { dimension, cells, patches: 1, cut, units: 132 };
+        let fitted = plan.clone().fitted(to);
+        assert_eq!(plan.among_devices().unwrap().fitted(to).launches, fitted.launches);
+        fitted.launches[0].blocking.params["chunk"]
+    }
+
+    fn chunk(dimension: usize, kernel: &str, cells: [usize; 3]) -> u32 {
+        chunk_beside([false; 3], dimension, kernel, cells)
     }
 
     #[test]
@@ -135,5 +168,27 @@ mod tests {
         assert_eq!(chunk(3, "plane", [256, 256, 1]), 1);
         let longest = chunk(2, "march tile_x=64", [1 << 16, 1 << 24, 1]);
         assert!((1..=MOST_PLANES).contains(&longest), "{longest}");
+    }
+    /// The chunks at both ends are the rim of a cut axis, and one at least lies between them.
+    #[test]
+    fn a_march_along_a_cut_axis_has_an_interior() {
+        let march = "march tile_x=64 tile_y=12";
+        let along = |axis: usize| std::array::from_fn(|a| a == axis);
+        for planes in [12, 13, 16, 64, 128, 256, 1000] {
+            for cells in [[64, 12, planes], [256, 256, planes]] {
+                let chunk = chunk_beside(along(2), 3, march, cells) as usize;
+                assert!(chunk >= LEAST && planes.div_ceil(chunk) >= 3, "{chunk} of {planes}");
+                let [low, high] = blocks_of_rim(planes, chunk, 3);
+                assert!(low + high < planes.div_ceil(chunk), "{chunk} of {planes}");
+                // Cuts along other axes leave chunks long.
+                assert!(chunk_beside(along(0), 3, march, cells) >= chunk as u32);
+            }
+        }
+        // 8 x 43 tiles of one chunk take three waves; of three chunks, eight that are shorter.
+        let chunk_of = |cut| chunk_beside(cut, 3, march, [512, 512, 64]);
+        assert_eq!((chunk_of([false; 3]), chunk_of(along(2))), (64, 22));
+        // There is no room for three chunks.
+        assert_eq!(chunk_beside(along(2), 3, march, [64, 12, 8]), chunk(3, march, [64, 12, 8]));
+        assert!(chunk_beside(along(1), 2, "plane", [256, 256, 1]) <= 85);
     }
 }

@@ -18,6 +18,7 @@ mod separate;
 mod tests;
 pub mod text;
 
+pub(crate) use devices::blocks_of_rim;
 pub use fit::{FitTo, crossable};
 pub use layout::Place;
 pub use make::plan;
@@ -164,7 +165,7 @@ pub enum Step {
 /// One half of an exchange of ghost cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// Sends values: the cells that they come from may change once it has returned.
+    /// Sends values: the cells that they come from stay as they are until the wait.
     Post,
     /// Waits for the values and stores them in ghost cells.
     Wait,
@@ -176,9 +177,10 @@ pub enum Region {
     /// All blocks.
     #[default]
     Whole,
-    /// Blocks that read no ghost cells: see [`Kernel::split`](crate::kernel::Kernel::split).
+    /// Blocks that read no ghost cells of other devices: see [`Plan::rim`] and
+    /// [`Kernel::split`](crate::kernel::Kernel::split).
     Interior,
-    /// All other blocks.
+    /// All other blocks. They need nothing of the interior, so that both may run at once.
     Rim,
 }
 

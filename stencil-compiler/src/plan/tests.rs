@@ -278,9 +278,51 @@ fn a_check_finds_each_step_that_is_missing_or_in_the_wrong_place() {
     let early = messages(&|steps| steps.swap(4, 5));
     assert_eq!(early, "`q` is read by `Chain_1_1` while its ghost cells are on their way");
     let partial = messages(&|steps| drop(steps.remove(5)));
-    assert_eq!(partial, "`a` is filled before it is written");
+    assert_eq!(partial, "`a` is filled before `Chain_1_1` has computed its rim");
     let late = messages(&|steps| drop(steps.remove(0)));
     assert_eq!(late, "`Chain_1_1` runs before its uniforms are computed");
+}
+
+/// The second launch gives another function the memory of the one that is on its way.
+const REUSES: &str = "plan
+buffer q field halo [1, 0, 0]
+buffer q_new new halo [1, 0, 0]
+buffer a derived halo [1, 0, 0]
+buffer b derived halo [0, 0, 0] in a
+launch one substep 0 kernel 0 extend [0, 0, 0] { read q [1, 0, 0] write a = a kernel direct }
+launch two substep 0 kernel 1 extend [0, 0, 0] { read q [0, 0, 0] write b = b kernel direct }
+launch three substep 0 kernel 2 extend [0, 0, 0] { read b [0, 0, 0] write q_new = q_1 kernel direct }
+uniforms
+";
+
+#[test]
+fn a_launch_that_overwrites_what_is_sent_waits_for_it() {
+    let plan = |steps: &str| text::parse(&format!("{REUSES}{steps}")).unwrap();
+    let single = plan("fill [1, 0, 0] q run one fill [1, 0, 0] a run two run three swap q");
+    let printed = text::print(&single.among_devices().unwrap());
+    let wanted = "run one rim
+fill [1, 0, 0] a
+post [1, 0, 0] a
+wait [1, 0, 0] a
+run two
+run three
+swap q
+";
+    assert!(printed.ends_with(wanted), "{printed}");
+    let refused = |steps: &str| plan(steps).check().unwrap_err();
+    let split = "fill [1, 0, 0] q run one fill [1, 0, 0] a post [1, 0, 0] a run two interior
+        wait [1, 0, 0] a run two rim run three swap q";
+    assert_eq!(
+        refused(split),
+        "`a` loses its memory to `two` while its ghost cells are on their way"
+    );
+    // Nothing that a rim is still to read is overwritten.
+    let early = "fill [1, 0, 0] q run one run two run three interior run one run three rim swap q";
+    assert_eq!(refused(early), "`b` is overwritten before `three` has computed its rim");
+    let early = "fill [1, 0, 0] q run one run two run three interior swap q run three rim";
+    assert_eq!(refused(early), "fields are swapped before `three` has computed its rim");
+    let sent = "fill [1, 0, 0] q run one interior fill [1, 0, 0] a run one rim";
+    assert_eq!(refused(sent), "`a` is filled before `one` has computed its rim");
 }
 
 #[test]

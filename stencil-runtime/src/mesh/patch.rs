@@ -100,6 +100,22 @@ impl Patches {
         Patches { counts: [1; 3], cells, devices: 1 }
     }
 
+    /// Returns the axes along which neighbours are on different devices. Around a periodic axis they are only if others are.
+    pub(crate) fn cut(&self) -> [bool; 3] {
+        let all = self.list();
+        let owner = |at: [usize; 3]| {
+            let [p, q, _] = self.counts;
+            all[at[0] + p * (at[1] + q * at[2])].owner
+        };
+        std::array::from_fn(|axis| {
+            (0..all.len()).any(|patch| {
+                let mut next = self.at(patch);
+                next[axis] += 1;
+                next[axis] < self.counts[axis] && owner(next) != all[patch].owner
+            })
+        })
+    }
+
     /// Returns the place of a patch in the order along each axis.
     pub(crate) fn at(&self, patch: usize) -> [usize; 3] {
         let [p, q, _] = self.counts;
@@ -142,7 +158,10 @@ mod tests {
         let owners: Vec<usize> = patches.list().iter().map(|patch| patch.owner).collect();
         assert_eq!(owners, [0, 0, 1, 2, 2, 3]);
         assert_eq!([0, 1, 2, 3].map(|device| patches.owned(device)), [0..2, 2..3, 3..5, 5..6]);
-        assert_eq!(patches.of_a_device(), 2);
+        assert_eq!((patches.cut(), patches.of_a_device()), ([true, false, true], 2));
+        let layers = Patches { devices: 3, ..patches };
+        assert_eq!((layers.cut(), layers.of_a_device()), ([false, false, true], 2));
+        assert_eq!(cut([8, 3, 9], [2, 1, 3]).unwrap().cut(), [false; 3]);
     }
 
     #[test]

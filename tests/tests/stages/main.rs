@@ -23,6 +23,7 @@ mod patches;
 mod pointwise;
 mod prologue;
 mod random_systems;
+mod regions;
 mod restarts;
 mod storage;
 mod studies;

@@ -81,6 +81,13 @@ impl<T: Real> GlobalArray<T> {
         }
     }
 
+    /// Makes a cell poison again; does nothing outside of the halo.
+    pub fn poison(&mut self, at: [i64; 3]) {
+        if let Some(place) = self.place(at) {
+            self.known[place] = false;
+        }
+    }
+
     /// Interior cells.
     pub fn cells(&self) -> [usize; 3] {
         self.cells

@@ -25,7 +25,7 @@ pub enum FaultKind {
     InFlight,
     /// Warps of a block wait for each other at different statements.
     DivergentSync,
-    /// Two threads store to the same cell.
+    /// Two threads store to the same cell, or a thread to one of another part of the launch.
     DoubleStore,
     /// A cell of the region that nothing was stored to.
     NotWritten,

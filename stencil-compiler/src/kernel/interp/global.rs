@@ -344,9 +344,14 @@ impl<'a, T: Real> View<'a, T> {
         Ok(())
     }
 
-    /// The first cell of the region that nothing was stored to, of a buffer that is only written.
-    pub(super) fn not_written(&self, extend: [u32; 3]) -> Option<String> {
-        if self.mode != Mode::Write {
+    /// The first cell of the region that a part of the blocks owns and has not written, if the buffer is only written, or that
+    /// it has written and does not own.
+    pub(super) fn badly_written(
+        &self,
+        extend: [u32; 3],
+        is_own: impl Fn([i64; 3]) -> bool,
+    ) -> Option<(FaultKind, String)> {
+        if self.mode == Mode::Read {
             return None;
         }
         let rim: [i64; 3] = std::array::from_fn(|a| i64::from(extend[a]).min(self.halo[a]));
@@ -354,12 +359,17 @@ impl<'a, T: Real> View<'a, T> {
         for z in range(2) {
             for y in range(1) {
                 for x in range(0) {
-                    if self.writer[self.array.linear([x, y, z]) as usize] == 0 {
-                        return Some(format!(
-                            "cell ({x}, {y}, {z}) of {} is not written",
-                            self.name
-                        ));
-                    }
+                    let is_written = self.writer[self.array.linear([x, y, z]) as usize] != 0;
+                    let (kind, how) = match is_own([x, y, z]) {
+                        true if !is_written && self.mode == Mode::Write => {
+                            (FaultKind::NotWritten, "is not written")
+                        }
+                        false if is_written => {
+                            (FaultKind::DoubleStore, "is written by blocks of another part")
+                        }
+                        _ => continue,
+                    };
+                    return Some((kind, format!("cell ({x}, {y}, {z}) of {} {how}", self.name)));
                 }
             }
         }

@@ -33,6 +33,7 @@ pub(super) struct Machine<'a, T> {
     pub(super) scheduler: Scheduler,
     pub(super) queues: Vec<usize>,
     pub(super) threads: u32,
+    cells: [usize; 3],
     pub(super) blocks: [usize; 3],
     pub(super) full: bool,
     pub(super) block: [usize; 3],
@@ -93,6 +94,7 @@ impl<'a, T: Real> Machine<'a, T> {
             queues: kernel.queues.iter().map(|q| q.0 as usize).collect(),
             warps,
             threads: threads as u32,
+            cells,
             blocks,
             full,
             block: [0; 3],
@@ -100,34 +102,31 @@ impl<'a, T: Real> Machine<'a, T> {
         }
     }
 
-    /// Runs all blocks, or those of some regions, one after the other.
-    pub(super) fn run(mut self, regions: &[BlockBox]) -> std::result::Result<Report, Fault> {
+    /// Runs all blocks, or those of some parts, one part after the other.
+    pub(super) fn run(mut self, parts: &[BlockBox]) -> std::result::Result<Report, Fault> {
         let [bx, by, bz] = self.blocks;
+        let block = |number: usize| [number % bx, number / bx % by, number / (bx * by)];
         let all = [BlockBox { first: [0; 3], blocks: self.blocks }];
-        let is_in = |number: usize, region: &BlockBox| {
-            let block = [number % bx, number / bx % by, number / (bx * by)];
-            let within = |axis: usize| {
-                let first = region.first[axis];
-                (first..first + region.blocks[axis]).contains(&block[axis])
-            };
-            (0..3).all(within)
+        let parts = if parts.is_empty() { &all } else { parts };
+        for part in parts {
+            let mut order: Vec<usize> = (0..bx * by * bz).collect();
+            order.retain(|number| part.contains(block(*number)));
+            self.scheduler.random.shuffle(&mut order);
+            for number in order {
+                self.block = block(number);
+                self.restart(number);
+                self.run_block()?;
+                self.report.blocks += 1;
+            }
+        }
+        let (kernel, cells) = (self.kernel, self.cells);
+        let is_own = |cell: [i64; 3]| {
+            let block = kernel.block_of(cell, cells);
+            parts.iter().any(|part| part.contains(block))
         };
-        let mut order: Vec<usize> = Vec::new();
-        for region in if regions.is_empty() { &all } else { regions } {
-            let mut part: Vec<usize> = (0..bx * by * bz).collect();
-            part.retain(|number| is_in(*number, region));
-            self.scheduler.random.shuffle(&mut part);
-            order.extend(part);
-        }
-        for number in order {
-            self.block = [number % bx, number / bx % by, number / (bx * by)];
-            self.restart(number);
-            self.run_block()?;
-            self.report.blocks += 1;
-        }
-        let extend = self.kernel.launch.extend;
-        match self.global.iter().find_map(|view| view.not_written(extend)) {
-            Some(message) => Err(Fault::of_kernel(FaultKind::NotWritten, message)),
+        let extend = kernel.launch.extend;
+        match self.global.iter().find_map(|view| view.badly_written(extend, is_own)) {
+            Some((kind, message)) => Err(Fault::of_kernel(kind, message)),
             None => Ok(self.report),
         }
     }

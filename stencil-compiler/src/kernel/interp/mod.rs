@@ -82,11 +82,11 @@ pub fn run<T: Real>(
     run_parts(kernel, cells, buffers, uniforms, options, &[])
 }
 
-/// The same in parts, which are all blocks together: first those of one region, then those of the next; at once without
-/// parts.
+/// The same for some parts of all blocks: first those of one part, then those of the next. Without parts, all blocks
+/// are one.
 ///
 /// # Errors
-/// As [`run`]; a cell that no part computes is not written.
+/// As [`run`]; each part writes the cells of its blocks, and no others.
 pub fn run_parts<T: Real>(
     kernel: &Kernel,
     cells: [usize; 3],

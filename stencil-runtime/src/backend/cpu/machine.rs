@@ -38,6 +38,8 @@ pub(crate) struct Machine<T> {
     held: Vec<(usize, usize)>,
     /// Do these arrays hold the fields as they were before the step?
     holds_last: bool,
+    /// Are the new values of an interior finite, whose rim is still to be computed?
+    finite_inside: bool,
     rules: Rules,
     /// The length of the step that the uniforms of each substep were computed for.
     uniforms_of: Vec<Option<f64>>,
@@ -54,8 +56,8 @@ enum Task {
     Post(Filling),
     /// Fills ghost cells with the values that were sent first.
     Wait,
-    /// A launch of the plan.
-    Launch(usize),
+    /// A launch of the plan, on a region of each patch.
+    Launch(usize, Region),
     /// Buffers change places, pair by pair.
     Swap(Vec<(usize, usize)>),
 }
@@ -92,6 +94,7 @@ impl<T: Number> Machine<T> {
             spares: Vec::new(),
             held: Vec::new(),
             holds_last: false,
+            finite_inside: true,
             uniforms_of: vec![None; rules.times.len()],
             rules,
             instructions,
@@ -132,32 +135,31 @@ impl<T: Number> Machine<T> {
         let task = |action| match action {
             Action::Fill(ghosts) => {
                 let [own, _] = filling(ghosts).by_owner(&fields.neighbours);
-                Some(Task::Fill(own))
+                Task::Fill(own)
             }
             Action::Post(ghosts) => {
                 let [_, others] = filling(ghosts).by_owner(&fields.neighbours);
-                Some(Task::Post(others))
+                Task::Post(others)
             }
-            Action::Wait => Some(Task::Wait),
-            // All cells are computed with the rim.
-            Action::Launch { launch, region } => {
-                (region != Region::Interior).then_some(Task::Launch(launch))
-            }
-            Action::Swap(pairs) => Some(Task::Swap(pairs)),
+            Action::Wait => Task::Wait,
+            Action::Launch { launch, region } => Task::Launch(launch, region),
+            Action::Swap(pairs) => Task::Swap(pairs),
         };
         let substeps = actions(&fields.buffers, plan, all_alike)?.into_iter();
-        Ok(substeps.map(|actions| actions.into_iter().filter_map(task).collect()).collect())
+        Ok(substeps.map(|actions| actions.into_iter().map(task).collect()).collect())
     }
 
     /// Returns the launches of each substep as one pipeline if rings can keep its stored functions, else one by one.
     fn marches(&self, algorithm: &Algorithm, plan: &Plan) -> Result<BTreeMap<usize, March>, Error> {
         let mut marches = BTreeMap::new();
+        let cut = self.fields.domain.patches.cut();
         for substep in pipeline::substeps(plan) {
             let together = if has_rings(plan) { substep.len() } else { 1 };
             for launches in substep.chunks(together.max(1)) {
                 let pipeline = Pipeline::new(algorithm, plan, launches)?;
-                let march = March::new(pipeline, &self.launches, &self.fields);
-                marches.extend(launches.last().map(|last| (*last, march)));
+                let Some(last) = launches.last() else { continue };
+                let rim = plan.rim(*last, cut);
+                marches.insert(*last, March::new(pipeline, &self.launches, &self.fields, rim));
             }
         }
         Ok(marches)
@@ -211,25 +213,29 @@ impl<T: Number> Machine<T> {
                     self.fields.store(values);
                 }
             }
-            Task::Launch(at) => self.launch(*at)?,
+            Task::Launch(at, region) => self.launch(*at, *region)?,
             Task::Swap(pairs) => self.swap(pairs),
         }
         Ok(())
     }
 
-    /// Launches on all patches.
-    fn launch(&mut self, at: usize) -> Result<(), BadValue> {
+    /// Launches on a region of all patches. Values of the interior that are not finite are found with the rim.
+    fn launch(&mut self, at: usize, region: Region) -> Result<(), BadValue> {
         let Some(march) = self.marches.get(&at) else {
             return Ok(());
         };
         let looks = (self.instructions, self.fields.most());
         let (shape, patches) = self.fields.patches_mut();
-        let mut finite = true;
+        let mut finite = std::mem::replace(&mut self.finite_inside, true);
         for arrays in patches {
-            finite &= march.run(&self.launches, (shape, arrays), looks);
+            finite &= march.run(region, &self.launches, (shape, arrays), looks);
         }
         match finite {
             true => Ok(()),
+            false if region == Region::Interior => {
+                self.finite_inside = false;
+                Ok(())
+            }
             false => Err(self.find_not_finite(&self.launches[at])),
         }
     }

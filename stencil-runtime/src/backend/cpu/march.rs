@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 use stencil_compiler::algorithm::rows::RowScratch;
+use stencil_compiler::plan;
 
 use super::finite::finite;
 use super::instructions::Checked;
@@ -43,14 +44,18 @@ pub(super) struct March {
     rings: Vec<Vec<Extent>>,
     /// Cells along x that are computed at a time, and rows of a block.
     tile: [usize; 2],
+    /// Cells at the ends of a patch that depend on values of other devices.
+    rim: [usize; 3],
 }
 
 impl March {
-    /// Looks names up, and fits rings and rows to the cache.
+    /// Looks names up, and fits rings and rows to the cache. `rim` is that of the last launch; all cells of several launches
+    /// together are the rim.
     pub(super) fn new<T: Number>(
         pipeline: Pipeline,
         launches: &[Prepared<T>],
         fields: &Fields<T>,
+        rim: [usize; 3],
     ) -> Self {
         let prepared = |link: usize| &launches[pipeline.links[link].launch];
         let count = pipeline.links.len();
@@ -69,6 +74,7 @@ impl March {
             feeds: (0..count).map(feeds).collect(),
             rings: Vec::new(),
             tile: [fields.shape().cells[0], 1],
+            rim: if pipeline.links.len() == 1 { rim } else { [usize::MAX; 3] },
             pipeline,
         };
         march.settle(launches, fields);
@@ -142,9 +148,11 @@ impl March {
         all.max().unwrap_or(0)
     }
 
-    /// Runs all links on the arrays of a patch; `false` if a new value of a field is not finite, or larger than `most`.
+    /// Runs all links on a part of the arrays of a patch; `false` if a new value of a field is not finite, or larger than
+    /// `most`.
     pub(super) fn run<T: Number>(
         &self,
+        part: plan::Region,
         launches: &[Prepared<T>],
         (shape, arrays): (&Shape, &mut [Array<T>]),
         (instructions, most): (Checked, T),
@@ -160,6 +168,11 @@ impl March {
         let region = Region { shape, extend: last.extend, rows: self.tile[1] };
         let marching = Marching::new(self, &all, arrays, region, (instructions, most));
         let mut blocks = region.cut(written.iter_mut().map(Array::values_mut).collect());
+        match part {
+            plan::Region::Whole => {}
+            plan::Region::Interior => blocks.retain(|block| !region.is_rim(block, self.rim)),
+            plan::Region::Rim => blocks.retain(|block| region.is_rim(block, self.rim)),
+        }
         let [line, length] = self.lines(blocks.len(), &region);
         let lines = blocks.par_chunks_mut(line);
         let lines = lines.flat_map(|line| line.par_chunks_mut(length));
@@ -176,8 +189,8 @@ impl March {
     /// Returns how many of so many blocks follow each other along the march, and how many of these a thread marches
     /// through: few enough for all threads.
     fn lines(&self, blocks: usize, region: &Region<'_>) -> [usize; 2] {
-        if self.is_single() {
-            return [blocks, 1];
+        if self.is_single() || blocks == 0 {
+            return [blocks.max(1), 1];
         }
         let line = match self.pipeline.axis {
             1 => blocks,

@@ -57,6 +57,15 @@ impl Region<'_> {
         self.shape.cells[axis] + 2 * self.extend[axis]
     }
 
+    /// Does a block have cells nearer to an end of the region than `rim`?
+    pub(super) fn is_rim<T>(&self, block: &Block<'_, T>, rim: [usize; 3]) -> bool {
+        let near = |axis: usize, cells: usize| {
+            let before = (block.first[axis] + self.extend[axis] as isize).unsigned_abs();
+            rim[axis] > 0 && (before < rim[axis] || before + cells + rim[axis] > self.size(axis))
+        };
+        near(0, self.size(0)) || near(1, block.rows) || near(2, 1)
+    }
+
     /// Cuts the arrays that are written along the blocks of the region.
     pub(super) fn cut<'o, T>(&self, outputs: Vec<&'o mut [T]>) -> Vec<Block<'o, T>> {
         let [ex, ey, ez] = self.extend.map(|e| e as isize);

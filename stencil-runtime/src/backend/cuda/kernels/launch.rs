@@ -41,8 +41,8 @@ pub(crate) fn fitted(
     patches: &mesh::Patches,
     device: &Device,
 ) -> Plan {
-    let (cells, patches) = (patches.cells, patches.of_a_device());
-    let room = |units| FitTo { dimension, cells, patches, units };
+    let (cells, cut) = (patches.cells, patches.cut());
+    let room = |units| FitTo { dimension, cells, patches: patches.of_a_device(), cut, units };
     let plan = plan.clone();
     match device.units {
         Some(units) => plan.fitted(room(units)),

@@ -1,0 +1,186 @@
+//! Launches whose interior runs beside an exchange have the bits of whole ones. Ghost cells are poison until the exchange
+//! has come, so that faults in it show.
+
+use stencil_compiler::algorithm::{Algorithm, Role};
+use stencil_compiler::compile::{Compiled, Target, compile};
+use stencil_compiler::kernel::interp::{Fault, Shadow};
+use stencil_compiler::schedule::text;
+use stencil_compiler::search::heuristic;
+use stencil_tests::{Case, Layout, Machine, OrPanic, Seeded, algorithm_of, differing, oracle};
+
+/// Steps of each run: values that are missing in one are read in the next.
+const STEPS: usize = 2;
+
+/// Cells of a patch by the number of dimensions. Tiles of 32 x 2 or 16 x 2 x 2 cells leave an interior on all axes.
+const PATCH: [[usize; 3]; 2] = [[96, 20, 1], [48, 10, 10]];
+
+/// Patches and devices by the number of dimensions: cuts along one axis or two. Some devices have neighbours
+/// along a cut axis on their own, too.
+const LAYOUTS: [&[([usize; 3], usize)]; 2] = [
+    &[([1, 2, 1], 2), ([2, 2, 1], 2), ([2, 2, 1], 3), ([3, 1, 1], 3)],
+    &[([1, 1, 2], 2), ([1, 2, 2], 3), ([2, 1, 1], 2)],
+];
+
+/// A problem, with what its schedules have in common.
+struct Problem {
+    algorithm: Algorithm,
+    /// Lines before the kernels, and the number of kernels.
+    schedules: Vec<(String, usize)>,
+    means: Vec<f64>,
+    /// Time steps that a plan does at once.
+    at_once: usize,
+}
+
+/// Stored functions with ghost cells that are exchanged, that are computed, and that are not stored.
+fn flow() -> Problem {
+    let algorithm = algorithm_of(
+        "system Flow in 3d { field q: scalar; field u: vector; let div_u = div(u);
+            ddt(q) = -dot(u, grad(q)) - div_u; ddt(u) = grad(div_u)/5 + lap(u)/9 - q*grad(q); }
+         scheme s for Flow { space: central<order = 4>; mixed: composed; time: rk3_williamson<storage = states>; }",
+    );
+    let line = |kind: &str| (format!("place div_u global {kind}"), 2);
+    let schedules = vec![(String::new(), 1), line("exchange"), line("recompute")];
+    Problem { algorithm, schedules, means: Vec::new(), at_once: 1 }
+}
+
+/// A law with fluxes and repairs.
+fn water() -> Problem {
+    let algorithm = algorithm_of(
+        "system Water in 2d { conserved h: scalar where h > 0; conserved m: vector; param g: real = 9.81;
+            let u = m/h; flux h -> m; flux m -> outer(m, u) + 0.5*g*h^2*I;
+            waves { flow: u; sound: sqrt(g*h); } }
+         scheme s for Water { reconstruct: plm; riemann: hll; time: ssprk2; }",
+    );
+    Problem { algorithm, schedules: vec![(String::new(), 1)], means: vec![1.0], at_once: 1 }
+}
+
+/// Two steps by one pass over memory.
+fn fused() -> Problem {
+    let algorithm = algorithm_of(
+        "system Reacting in 3d { field u: scalar; field v: scalar;
+            ddt(u) = lap(u) - u * v^2; ddt(v) = lap(v)/2 + u * v^2; }
+         scheme s for Reacting { space: central<order = 2>; time: euler; }",
+    );
+    Problem { algorithm, schedules: vec![("fuse 2".into(), 1)], means: Vec::new(), at_once: 2 }
+}
+
+/// Blockings whose blocks are small, and whether their blocks are boxes of cells.
+fn blockings(dimension: usize) -> Vec<(&'static str, bool)> {
+    match dimension {
+        2 => vec![
+            ("direct x=16 y=2", true),
+            ("tile3d x=16 y=2 z=1 rolls=2", true),
+            ("march tile_x=32 chunk=2", true),
+            ("plane tile_x=16 tile_y=2 chunk=2", true),
+            ("lexicographic threads=32", false),
+        ],
+        _ => vec![
+            ("direct x=16 y=2 z=2", true),
+            ("tile3d x=16 y=2 z=1 rolls=2", true),
+            ("march tile_x=16 tile_y=2 chunk=2", true),
+            ("march tile_x=16 tile_y=2 chunk=2 loader=1 prologue=1", true),
+            ("plane tile_x=16 tile_y=2 chunk=2", true),
+            ("lexicographic threads=64", false),
+            ("rows", false),
+        ],
+    }
+}
+
+impl Problem {
+    /// Compiles one of its schedules with a blocking, for patches that nothing reads around.
+    fn compiled(&self, (lines, kernels): &(String, usize), blocking: &str) -> Compiled {
+        let kernels = vec![format!("kernel {blocking}"); *kernels].join("\n");
+        let mut schedule = text::parse(&format!("schedule\n{lines}\n{kernels}")).or_panic();
+        if schedule.fuse > 1 && blocking.starts_with("march") {
+            let problem = self.algorithm.fused(schedule.fuse).or_panic();
+            schedule.placements = heuristic::fused(&problem);
+        }
+        compile(&self.algorithm, &schedule, &Target::new(4)).or_panic()
+    }
+
+    fn layouts(&self) -> Vec<(Layout, Case)> {
+        let dimension = self.algorithm.dimension;
+        let layout = |(patches, devices): &([usize; 3], usize)| {
+            let cells = [0, 1, 2].map(|axis| PATCH[dimension - 2][axis] * patches[axis]);
+            let mut case = Case::new(&self.algorithm, cells).stepping(1e-3);
+            case.means.clone_from(&self.means);
+            (Layout { patches: *patches, devices: *devices }, case)
+        };
+        LAYOUTS[dimension - 2].iter().map(layout).collect()
+    }
+
+    /// Runs the steps; returns the fields, and the number of blocks that ran beside an exchange.
+    fn run(
+        &self,
+        compiled: &Compiled,
+        (layout, case): (Layout, &Case),
+        fault: Option<Seeded>,
+    ) -> Result<(Vec<Vec<f32>>, u64), Fault> {
+        let mut machine =
+            Machine::<f32>::new(&self.algorithm, compiled, case, layout, 7, Shadow::Off);
+        if let Some(fault) = fault {
+            machine = machine.with_fault(fault);
+        }
+        for _ in 0..STEPS {
+            machine.step()?;
+        }
+        let fields = self.algorithm.states_of(Role::Field);
+        let fields = fields.map(|(_, state)| machine.get(&state.name)).collect();
+        Ok((fields, machine.beside()))
+    }
+
+    /// Every schedule with every blocking, in turn over the layouts.
+    fn has_the_same_bits_by_regions(&self) {
+        for (at, (layout, case)) in self.layouts().into_iter().enumerate() {
+            let wanted = oracle::<f32>(&self.algorithm, &case, STEPS * self.at_once);
+            for (turn, (blocking, has_boxes)) in (at..).zip(blockings(self.algorithm.dimension)) {
+                let about = format!("{layout:?} {blocking} {}", self.algorithm.name);
+                let schedule = &self.schedules[turn % self.schedules.len()];
+                let found = self.run(&self.compiled(schedule, blocking), (layout, &case), None);
+                let (found, beside) = found.unwrap_or_else(|fault| panic!("{fault}\n{about}"));
+                assert_eq!(differing(&found, &wanted), 0, "{about}");
+                assert!(beside > 0 || !has_boxes, "{about}");
+            }
+        }
+    }
+
+    fn shows_faults(&self) {
+        let slowest = self.algorithm.dimension - 1;
+        let (layout, case) = self.layouts().swap_remove(0);
+        for (blocking, has_boxes) in blockings(self.algorithm.dimension) {
+            for schedule in &self.schedules {
+                let compiled = self.compiled(schedule, blocking);
+                let mut faults = vec![Seeded::Missing, Seeded::Late, Seeded::Shallow(slowest)];
+                if has_boxes {
+                    faults.extend([Seeded::Wide, Seeded::Without]);
+                }
+                for fault in faults {
+                    let found = self.run(&compiled, (layout, &case), Some(fault));
+                    assert!(found.is_err(), "{fault:?} {blocking} {}", self.algorithm.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn regions_of_a_flow_have_the_same_bits() {
+    flow().has_the_same_bits_by_regions();
+}
+
+#[test]
+fn regions_of_a_law_have_the_same_bits() {
+    water().has_the_same_bits_by_regions();
+}
+
+#[test]
+fn regions_of_fused_steps_have_the_same_bits() {
+    fused().has_the_same_bits_by_regions();
+}
+
+#[test]
+fn faults_in_exchanges_and_regions_show() {
+    for problem in [flow(), water(), fused()] {
+        problem.shows_faults();
+    }
+}
