@@ -10,7 +10,7 @@ use crate::backend::cuda::card::Opened;
 use crate::backend::cuda::kernels::formulas::{Formulas, Unsteady};
 use crate::backend::cuda::kernels::ghosts::Ghosts;
 use crate::backend::cuda::kernels::launch::Ready;
-use crate::backend::cuda::memory::patches::over;
+use crate::backend::cuda::memory::patches::{Owned, over};
 use crate::backend::cuda::{Cache, CudaError};
 use crate::mesh::Neighbours;
 use crate::{Error, Number};
@@ -35,7 +35,7 @@ impl Peer {
         let Arrays { fields, cut, shape, own, .. } = arrays;
         let (mesh, boundaries) = (&fields.domain.mesh, &fields.domain.boundaries);
         let periodic = boundaries.periodic;
-        let on = (over(&cut.patches), *shape);
+        let on = (over(&cut.patches), *shape, Owned::new(&cut.patches, owner));
         Ok(Peer {
             launches: arrays.load((owner, card), cache, programs)?,
             formulas: Formulas::new::<T>(card, cache, on, (mesh, periodic), unsteady)?,

@@ -324,7 +324,7 @@ impl<T: Number> Machine<T> {
             }
             Task::Wait => self.lanes.end_exchange()?,
             Task::OnHost(filling) => self.alone(|machine| machine.fill_on_host(filling, when.t))?,
-            Task::Sample => self.alone(|machine| machine.evaluate_sources(when))?,
+            Task::Sample => self.evaluate_sources(when)?,
             // All cells are computed with the rim.
             Task::Launch { region: Region::Interior, .. } => {}
             Task::Launch { launch, .. } => {
@@ -365,13 +365,16 @@ impl<T: Number> Machine<T> {
         Ok(())
     }
 
-    /// Evaluates given fields that are formulas, in all patches.
-    fn evaluate_sources(&mut self, when: When) -> Result<(), Error> {
-        let (stream, time) = (&self.card.stream, self.clock.at(when.time));
-        let formulas = self.formulas.as_ref().ok_or_else(nothing)?;
-        for (which, buffer) in self.sampled.iter().enumerate() {
-            let first = self.memory.address(stream, self.slots[*buffer]);
-            formulas.source(stream, which, first, &time)?;
+    /// Evaluates given fields that are formulas, on each card in its patches.
+    fn evaluate_sources(&self, when: When) -> Result<(), Error> {
+        let time = self.clock.at(when.time);
+        let peers = self.peers.iter().map(|peer| (&peer.card.stream, &peer.formulas));
+        for (stream, formulas) in iter::once((&self.card.stream, &self.formulas)).chain(peers) {
+            let formulas = formulas.as_ref().ok_or_else(nothing)?;
+            for (which, buffer) in self.sampled.iter().enumerate() {
+                let first = self.memory.address(stream, self.slots[*buffer]);
+                formulas.source(stream, which, first, &time)?;
+            }
         }
         Ok(())
     }
