@@ -198,7 +198,7 @@ impl<T: Number> Machine<T> {
             false => self.clock.begin(&stream)?,
         }
         self.lanes.fork()?;
-        let mut peers = self.peers.iter().zip(1..);
-        peers.try_for_each(|(peer, at)| self.clock.hand_on(at, &peer.card.stream))
+        let mut peers = self.peers.iter().enumerate();
+        peers.try_for_each(|(at, peer)| self.clock.take_over(at, &peer.card.stream))
     }
 }
