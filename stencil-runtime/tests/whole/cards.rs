@@ -154,6 +154,7 @@ fn a_run_goes_on_after_timings_and_by_another_schedule() {
         simulation.set("q", |x, y, _| (6.0 * x).sin() * y)?;
         simulation.run(3, |_, _| ())?;
         assert!(!simulation.part_times()?.is_empty());
+        assert_eq!(simulation.uncaptured(), 0);
         let direct = schedules::parse("schedule kernel direct").unwrap();
         simulation.reschedule(&direct)?;
         simulation.run(3, |_, _| ())?;

@@ -93,6 +93,8 @@ pub(crate) struct Machine<T> {
     adapts: [bool; 2],
     /// Captured parts of steps, by the slots of the buffers at their beginning.
     graphs: BTreeMap<(Kind, Vec<usize>), Graph>,
+    /// The number of captures that failed.
+    pub(crate) uncaptured: u64,
     /// Steps since the fields were last kept.
     since: Vec<Moment>,
     /// Are the kept fields those from before the first of these steps?
@@ -176,6 +178,7 @@ impl<T: Number> Machine<T> {
             fused: None,
             adapts: plan.adapts(),
             graphs: BTreeMap::new(),
+            uncaptured: 0,
             since: Vec::new(),
             holds: false,
             has_speeds: false,

@@ -223,8 +223,17 @@ impl<T: Number> Machine<T> {
         self.captured(|machine| machine.enqueue_part(part)).map(Graph)
     }
 
-    /// Captures the work that is started, to be replayed.
+    /// Captures the work that is started, to be replayed. Captures that fail are counted.
     pub(super) fn captured(
+        &mut self,
+        start: impl FnOnce(&mut Self) -> Result<(), Error>,
+    ) -> Result<CudaGraph, Error> {
+        let captured = self.try_capture(start);
+        self.uncaptured += u64::from(captured.is_err());
+        captured
+    }
+
+    fn try_capture(
         &mut self,
         start: impl FnOnce(&mut Self) -> Result<(), Error>,
     ) -> Result<CudaGraph, Error> {
