@@ -223,7 +223,8 @@ impl<T: Number> Machine<T> {
             Some(fused) => (&fused.tasks, fused.steps),
             None => (&self.substeps, 1),
         };
-        tasks.iter().flatten().filter(|task| task.is_launch()).count().div_ceil(steps)
+        let launches = tasks.iter().flatten().map(|task| task.count(&self.launches));
+        launches.sum::<usize>().div_ceil(steps)
     }
 
     /// Returns the place of a buffer; without one, that of an array alone.

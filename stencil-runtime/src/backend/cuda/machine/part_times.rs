@@ -3,6 +3,7 @@
 
 use stencil_compiler::compile::{self, Target};
 use stencil_compiler::cost::{self, KernelCost};
+use stencil_compiler::plan::Region;
 
 use super::observables::Problem;
 use super::tasks::{CapturedPart, Task, When, nothing};
@@ -136,14 +137,22 @@ impl<T: Number> Machine<T> {
                 let part = match task {
                     Task::OnHost(_) => return Err(nothing()),
                     Task::Sample => StepPart::Sources,
-                    task if !task.is_launch() => continue,
+                    // The rim is timed with the interior before it.
+                    Task::Launch { region: Region::Interior, .. } => continue,
                     Task::Launch { launch, .. } => StepPart::Kernel(launch - first),
                     fill => {
+                        if fill.count(&self.launches) == 0 {
+                            continue;
+                        }
                         let boxes = fill.boxes().iter().flatten();
                         StepPart::Fill { values: boxes.map(Boxes::cells).sum() }
                     }
                 };
                 let seconds = self.seconds(|machine| {
+                    if let Task::Launch { launch, region: Region::Rim } = *task {
+                        let interior = Task::Launch { launch, region: Region::Interior };
+                        machine.start(&interior, when(substep))?;
+                    }
                     machine.start(task, when(substep))?;
                     match task {
                         // A fill with values of other cards ends with the wait for them.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cudarc::driver::sys::CUgraphInstantiate_flags;
 use cudarc::driver::{CudaEvent, CudaStream, DriverError};
 
 use super::Machine;
@@ -57,6 +58,9 @@ impl Peer {
 #[derive(Debug)]
 pub(super) struct Lanes(Vec<Lane>);
 
+/// The priority of exchanges: their blocks are placed before those of launches, whose priority is 0.
+const FIRST: i32 = -1;
+
 /// The streams of a card, and the last moment of each that others wait for.
 #[derive(Debug)]
 struct Lane {
@@ -72,7 +76,7 @@ impl Lane {
         Ok(Lane {
             launches: card.stream.clone(),
             launched: card.context.new_event(None)?,
-            exchanges: card.context.new_stream()?,
+            exchanges: card.context.new_stream_with_priority(FIRST)?,
             exchanged: card.context.new_event(None)?,
         })
     }
@@ -88,6 +92,14 @@ impl Lanes {
     pub(super) fn new(cards: &[Opened]) -> Result<Self, CudaError> {
         let all = if cards.len() > 1 { cards } else { &[] };
         all.iter().map(Lane::new).collect::<Result<_, _>>().map(Lanes).map_err(failed)
+    }
+
+    /// Returns the flags of a graph of their work, whose priorities it keeps.
+    pub(super) fn graph_flags(&self) -> CUgraphInstantiate_flags {
+        match self.0.is_empty() {
+            true => CUgraphInstantiate_flags(0),
+            false => CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY,
+        }
     }
 
     /// Waits for all that each card was given by itself: no part of a run waits for that.

@@ -2,7 +2,7 @@
 
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::model::Reduction;
-use stencil_compiler::plan::BufferRole;
+use stencil_compiler::plan::{BufferRole, Region};
 
 use super::Machine;
 use super::observables::{ObservedUpdates, Problem, bug, deepest};
@@ -129,7 +129,7 @@ impl<T: Number> Machine<T> {
     fn evaluate(&self, round: &Round) -> Result<(), CudaError> {
         let slots: Vec<usize> = round.buffers.iter().map(|at| self.slots[*at]).collect();
         for ((card, ..), launch) in self.cards().zip(&round.launches) {
-            launch.launch(&card.stream, &self.memory, &slots)?;
+            launch.launch(&card.stream, Region::Whole, &self.memory, &slots)?;
         }
         if self.tree.reads_across() {
             self.lanes.join()?;

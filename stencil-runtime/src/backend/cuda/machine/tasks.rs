@@ -3,13 +3,14 @@
 use std::iter;
 
 use cudarc::driver::CudaGraph;
-use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
+use cudarc::driver::sys::CUstreamCaptureMode;
 use stencil_compiler::plan::{BufferRole, Plan, Region};
 
 use super::{Machine, Reducer};
 use crate::backend::Device;
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::kernels::ghosts::{Boxes, Share, has_tables};
+use crate::backend::cuda::kernels::launch::Ready;
 use crate::field::{Filling, GhostDepth};
 use crate::step::{Action, Ghosts, actions};
 use crate::{Error, Number};
@@ -34,12 +35,12 @@ pub(super) enum Task {
 }
 
 impl Task {
-    /// Does it launch kernels?
-    pub(super) fn is_launch(&self) -> bool {
+    /// Returns how many kernels a card launches in it, of those of a plan and of fills.
+    pub(super) fn count(&self, launches: &[Ready]) -> usize {
         match self {
-            Task::Fill(boxes) | Task::Post(boxes) => boxes.iter().any(Option::is_some),
-            Task::Launch { region, .. } => *region != Region::Interior,
-            Task::Wait | Task::OnHost(_) | Task::Sample | Task::Swap(_) => false,
+            Task::Fill(boxes) | Task::Post(boxes) => usize::from(boxes.iter().any(Option::is_some)),
+            Task::Launch { launch, region } => launches[*launch].count(*region),
+            Task::Wait | Task::OnHost(_) | Task::Sample | Task::Swap(_) => 0,
         }
     }
 
@@ -241,7 +242,7 @@ impl<T: Number> Machine<T> {
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         self.card.stream.begin_capture(mode).map_err(&failed)?;
         let done = start(self);
-        let graph = self.card.stream.end_capture(CUgraphInstantiate_flags(0));
+        let graph = self.card.stream.end_capture(self.lanes.graph_flags());
         done?;
         let graph = graph.map_err(&failed)?.ok_or_else(nothing)?;
         graph.upload().map_err(&failed)?;
@@ -334,11 +335,10 @@ impl<T: Number> Machine<T> {
             Task::Wait => self.lanes.end_exchange()?,
             Task::OnHost(filling) => self.alone(|machine| machine.fill_on_host(filling, when.t))?,
             Task::Sample => self.evaluate_sources(when)?,
-            // All cells are computed with the rim.
-            Task::Launch { region: Region::Interior, .. } => {}
-            Task::Launch { launch, .. } => {
+            Task::Launch { launch, region } => {
                 for (card, _, launches) in self.cards() {
-                    launches[*launch].launch(&card.stream, &self.memory, &self.slots)?;
+                    let launch = &launches[*launch];
+                    launch.launch(&card.stream, *region, &self.memory, &self.slots)?;
                 }
             }
             Task::Swap(pairs) => pairs.iter().for_each(|(a, b)| self.slots.swap(*a, *b)),
