@@ -95,10 +95,12 @@ fn other_steps_have_the_same_bits() {
         check(schedule, make, 70, &[[2, 1, 1], [3, 2, 1], [12, 1, 1]]);
     }
     let flow = text(&FLOW.replace("DIM", "3"));
-    for schedule in ["kernel march loader=1", "kernel march loader=2"] {
+    // Some blocks run beside an exchange.
+    for schedule in ["kernel march loader=1", "kernel march loader=2", "kernel direct x=16 y=2 z=2"]
+    {
         let make = || {
             let schedule = schedules::parse(&format!("schedule {schedule}")).unwrap();
-            let run = Simulation::<f32>::builder(&flow).cells([64, 16, 16]).dt(1e-4);
+            let run = Simulation::<f32>::builder(&flow).cells([64, 24, 32]).dt(1e-4);
             run.schedule(schedule)
         };
         check(schedule, make, 3, &[[1, 1, 2], [2, 2, 1]]);

@@ -427,8 +427,8 @@ impl<T: Number> Builder<T> {
         self
     }
 
-    /// Sets the cards that share the patches, as many as there are [devices](Self::devices) then. The first one also does
-    /// all work beside the steps. A card that is named several times takes several shares.
+    /// Sets the cards that share the patches, as many as there are [devices](Self::devices) then. The first one also finds
+    /// the lengths of steps and talks to the host. A card that is named several times takes several shares.
     pub fn cards(mut self, ordinals: impl Into<Vec<usize>>) -> Self {
         self.cards = ordinals.into();
         self.devices = self.cards.len();
