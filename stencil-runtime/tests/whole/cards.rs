@@ -4,7 +4,8 @@ use stencil_runtime::backend::cuda::Card;
 use stencil_runtime::compiler::schedule::text as schedules;
 use stencil_runtime::compiler::search::presets;
 use stencil_runtime::{
-    Axis, Boundary, Builder, Engine, Error, Number, Real, Simulation, Source, SystemDef,
+    Axis, Boundary, Builder, Engine, Error, Number, Pick, Picked, Real, Simulation, Source,
+    SystemDef,
 };
 
 use crate::patches::{FLOW, faces, shown, text, water};
@@ -164,6 +165,30 @@ fn a_run_goes_on_after_timings_and_by_another_schedule() {
     };
     for cards in shares().into_iter().filter(|cards| cards.len() <= 4) {
         let parts = run(&|run| run.patches([2, 2, 1]).cards(cards.clone()));
+        let whole: Result<Vec<u64>, Error> = run(&|run| run);
+        assert!(parts.unwrap() == whole.unwrap(), "{cards:?}");
+    }
+}
+
+/// The performance model picks for a card and its share, and the pick changes no bit; nor does the way back from it.
+#[test]
+fn a_run_begins_by_a_pick_and_goes_back() {
+    let flow = text(&FLOW.replace("DIM", "3"));
+    let run = |of: &dyn Fn(Builder<f32>) -> Builder<f32>| {
+        let run = Simulation::<f32>::builder(&flow).cells([32, 16, 32]).dt(1e-4);
+        let run = run.engine(Engine::Cuda).pick(Pick::Before);
+        let mut simulation = of(run).build()?;
+        assert_eq!(simulation.picked(), Picked::Since(0));
+        simulation.set("q", |x, y, z| (6.0 * x).sin() * y - z)?;
+        simulation.run(3, |_, _| ())?;
+        let gpu = presets::find("gpu").map(|gpu| gpu.schedule(flow.algorithm(), f32::PRECISION));
+        simulation.reschedule(&gpu.unwrap())?;
+        simulation.run(3, |_, _| ())?;
+        assert_eq!(simulation.uncaptured(), 0);
+        simulation.bits()
+    };
+    for cards in shares().into_iter().filter(|cards| cards.len() == 2) {
+        let parts = run(&|run| run.patches([1, 1, 2]).cards(cards.clone()));
         let whole: Result<Vec<u64>, Error> = run(&|run| run);
         assert!(parts.unwrap() == whole.unwrap(), "{cards:?}");
     }

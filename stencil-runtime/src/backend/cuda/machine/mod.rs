@@ -56,7 +56,7 @@ const RESERVE: usize = 64 << 20;
 /// Arrays on one card or several, and the tasks that a step does with them.
 #[derive(Debug)]
 pub(crate) struct Machine<T> {
-    /// The card that does all the work. Among several, all but the steps of patches that others own.
+    /// The card that does all the work. Among several, that of its own patches, and what belongs to none.
     card: Opened,
     /// The other cards that share the patches.
     peers: Vec<Peer>,
