@@ -139,7 +139,9 @@ impl<T: Number> Machine<T> {
                     Task::Sample => StepPart::Sources,
                     // The rim is timed with the interior before it.
                     Task::Launch { region: Region::Interior, .. } => continue,
-                    Task::Launch { launch, .. } => StepPart::Kernel(launch - first),
+                    Task::Launch { launch, .. } | Task::Rim(launch) => {
+                        StepPart::Kernel(launch - first)
+                    }
                     fill => {
                         if fill.count(&self.launches) == 0 {
                             continue;
@@ -148,17 +150,19 @@ impl<T: Number> Machine<T> {
                         StepPart::Fill { values: boxes.map(Boxes::cells).sum() }
                     }
                 };
+                let interior = |launch| Task::Launch { launch, region: Region::Interior };
+                let (before, after) = match *task {
+                    // A fill with values of other cards ends with the wait for them.
+                    Task::Post(_) => (vec![], vec![Task::Wait]),
+                    Task::Rim(at) => (vec![Task::Post(Vec::new()), interior(at)], vec![Task::Wait]),
+                    Task::Launch { launch, region: Region::Rim } => {
+                        (vec![interior(launch)], vec![])
+                    }
+                    _ => (vec![], vec![]),
+                };
                 let seconds = self.seconds(|machine| {
-                    if let Task::Launch { launch, region: Region::Rim } = *task {
-                        let interior = Task::Launch { launch, region: Region::Interior };
-                        machine.start(&interior, when(substep))?;
-                    }
-                    machine.start(task, when(substep))?;
-                    match task {
-                        // A fill with values of other cards ends with the wait for them.
-                        Task::Post(_) => machine.start(&Task::Wait, when(substep)),
-                        _ => Ok(()),
-                    }
+                    let mut all = before.iter().chain([task]).chain(&after);
+                    all.try_for_each(|task| machine.start(task, when(substep)))
                 })?;
                 times.push(PartTime { part, seconds });
             }

@@ -66,7 +66,7 @@ const FIRST: i32 = -1;
 struct Lane {
     launches: Arc<CudaStream>,
     launched: CudaEvent,
-    /// The stream of fills with values of other cards.
+    /// The stream of fills with values of other cards, and of launches in the cells that depend on these.
     exchanges: Arc<CudaStream>,
     exchanged: CudaEvent,
 }
@@ -141,16 +141,27 @@ impl Lanes {
         for lane in &self.0 {
             lane.launched.record(&lane.launches).map_err(failed)?;
         }
-        for (card, lane) in self.0.iter().enumerate() {
+        for lane in &self.0 {
             let mut all = self.0.iter();
             all.try_for_each(|of| lane.exchanges.wait(&of.launched)).map_err(failed)?;
+        }
+        self.behind_exchange(start)
+    }
+
+    /// Starts work on each card, in the same way, behind its own part of an exchange.
+    pub(super) fn behind_exchange(
+        &self,
+        start: impl Fn(usize, &Arc<CudaStream>) -> Result<(), CudaError>,
+    ) -> Result<(), CudaError> {
+        for (card, lane) in self.0.iter().enumerate() {
             start(card, &lane.exchanges)?;
             lane.exchanged.record(&lane.exchanges).map_err(failed)?;
         }
         Ok(())
     }
 
-    /// Lets the launches of each card wait for the exchanges of all: values that other cards still read stay as they are.
+    /// Lets the launches of each card wait for the exchanges of all, and for the work behind them: values that other cards
+    /// still read stay as they are.
     pub(super) fn end_exchange(&self) -> Result<(), CudaError> {
         let all = || self.0.iter();
         all()

@@ -30,6 +30,9 @@ pub(super) enum Task {
     Sample,
     /// A launch of the plan, in some of the cells.
     Launch { launch: usize, region: Region },
+    /// The rim of a launch of the plan, on each card behind the fills that were begun last and beside the interior: the wait
+    /// for them is also one for this.
+    Rim(usize),
     /// Buffers change places, pair by pair.
     Swap(Vec<(usize, usize)>),
 }
@@ -40,6 +43,7 @@ impl Task {
         match self {
             Task::Fill(boxes) | Task::Post(boxes) => usize::from(boxes.iter().any(Option::is_some)),
             Task::Launch { launch, region } => launches[*launch].count(*region),
+            Task::Rim(launch) => launches[*launch].count(Region::Rim),
             Task::Wait | Task::OnHost(_) | Task::Sample | Task::Swap(_) => 0,
         }
     }
@@ -128,6 +132,7 @@ impl<T: Number> Machine<T> {
             for action in actions {
                 tasks.push(self.task(action, first)?);
             }
+            begin_rims(&mut tasks);
             substeps.push(tasks);
         }
         Ok(substeps)
@@ -341,6 +346,12 @@ impl<T: Number> Machine<T> {
                     launch.launch(&card.stream, *region, &self.memory, &self.slots)?;
                 }
             }
+            Task::Rim(launch) => {
+                let all: Vec<_> = self.cards().map(|(.., launches)| &launches[*launch]).collect();
+                self.lanes.behind_exchange(|card, stream| {
+                    all[card].launch(stream, Region::Rim, &self.memory, &self.slots)
+                })?;
+            }
             Task::Swap(pairs) => pairs.iter().for_each(|(a, b)| self.slots.swap(*a, *b)),
         }
         Ok(())
@@ -402,6 +413,20 @@ impl<T: Number> Machine<T> {
     }
 }
 
+/// Lets each rim that follows the wait for an exchange begin as soon as the values of its card have come.
+fn begin_rims(tasks: &mut [Task]) {
+    for at in 0..tasks.len() {
+        let before = tasks[..at].iter().rev();
+        let waits = before.take_while(|task| matches!(task, Task::Wait)).count();
+        if let Task::Launch { launch, region: Region::Rim } = tasks[at]
+            && waits > 0
+        {
+            tasks[at] = Task::Rim(launch);
+            tasks[at - waits..=at].rotate_right(1);
+        }
+    }
+}
+
 /// Returns the ghost cells of arrays, by their buffers.
 fn jobs(ghosts: Ghosts) -> Vec<Job> {
     match ghosts {
@@ -418,4 +443,25 @@ fn jobs(ghosts: Ghosts) -> Vec<Job> {
 /// Returns the error for a graph or a step that is missing.
 pub(super) fn nothing() -> Error {
     Error::Bug("a step on a card that is not there".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rim_waits_for_its_card_alone() {
+        let part = |region| Task::Launch { launch: 3, region };
+        let [interior, rim] = [Region::Interior, Region::Rim];
+        let shown = |tasks: Vec<Task>| format!("{tasks:?}");
+        let post = || Task::Post(Vec::new());
+        let mut tasks = vec![post(), post(), part(interior), Task::Wait, Task::Wait, part(rim)];
+        begin_rims(&mut tasks);
+        let begun = vec![post(), post(), part(interior), Task::Rim(3), Task::Wait, Task::Wait];
+        assert_eq!(shown(tasks), shown(begun));
+        // Its values came with those of a launch before: other launches lie between.
+        let mut tasks = vec![post(), Task::Wait, part(interior), part(rim)];
+        begin_rims(&mut tasks);
+        assert_eq!(shown(tasks), shown(vec![post(), Task::Wait, part(interior), part(rim)]));
+    }
 }
