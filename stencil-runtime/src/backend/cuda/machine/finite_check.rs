@@ -211,7 +211,7 @@ impl<T: Number> Machine<T> {
             let of = (&shape, &self.cut.patches, owner);
             look.start(&card.stream, (&arrays, fields.len()), of, most)?;
         }
-        let firsts = self.cards().zip(looks).map(|((card, ..), look)| look.read(&card.stream));
-        firsts.fold(Ok(NONE), |least, first| Ok(least?.min(first?)))
+        let mut firsts = self.cards().zip(looks).map(|((card, ..), look)| look.read(&card.stream));
+        firsts.try_fold(NONE, |least, first| Ok(least.min(first?)))
     }
 }
