@@ -24,16 +24,15 @@ static __device__ __forceinline__ double value_at(
   return formula(which, a);
 }
 
-// A component of a source in all cells and ghost cells of all patches. A ghost cell beyond a periodic
-// face has the value of the cell that it stands for.
+// A component of a source in all cells and ghost cells of the patches of a card. A ghost cell beyond a
+// periodic face has the value of the cell that it stands for.
 extern "C" __global__ void __launch_bounds__(256) sample_source(
     int which, real* values, const __grid_constant__ Mesh mesh, const __grid_constant__ Points points,
-    const double* __restrict__ params, const double* __restrict__ time) {
+    const Owned own, const double* __restrict__ params, const double* __restrict__ time) {
   const int width = mesh.n[0] + 2 * mesh.halo[0], height = mesh.n[1] + 2 * mesh.halo[1];
   const int rows = height * (mesh.n[2] + 2 * mesh.halo[2]);
-  const int patches = mesh.count[0] * mesh.count[1] * mesh.count[2];
-  for (long long row = blockIdx.x; row < (long long)rows * patches; row += gridDim.x) {
-    const int patch = int(row / rows), in_patch = int(row % rows);
+  for (long long row = blockIdx.x; row < (long long)rows * (own.end - own.first); row += gridDim.x) {
+    const int patch = own.first + int(row / rows), in_patch = int(row % rows);
     const int first[3] = {patch % mesh.count[0] * mesh.n[0], patch / mesh.count[0] % mesh.count[1] * mesh.n[1],
                           patch / mesh.count[0] / mesh.count[1] * mesh.n[2]};
     const int y = in_patch % height - mesh.halo[1], z = in_patch / height - mesh.halo[2];

@@ -28,7 +28,7 @@ impl<T: Number> Machine<T> {
             self.clock.bytes(),
             self.ghosts.bytes(),
             formulas,
-            self.first_bad.num_bytes(),
+            self.looks[0].bytes(),
         ];
         let (patch, patches) = (&self.cut.patch, self.cut.patches.of_a_device());
         MemoryUse {

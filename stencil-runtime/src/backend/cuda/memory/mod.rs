@@ -170,6 +170,11 @@ impl Memory {
         &self.listed[owner]
     }
 
+    /// Returns the axes along which neighbours are on different cards.
+    pub(crate) fn cut(&self) -> [bool; 3] {
+        self.patches.cut()
+    }
+
     /// Returns the number of patches of a card.
     pub(crate) fn patches_of(&self, owner: usize) -> usize {
         self.patches.owned(owner).len()

@@ -118,3 +118,17 @@ static __device__ __forceinline__ InPatch in_row(const Mesh& mesh, int x) { retu
 static __device__ __forceinline__ Place corner(const Mesh& mesh, unsigned patch) { return patch * mesh.step[0]; }
 
 #endif
+
+// The patches of a card: from one number to another.
+struct Owned {
+  int first, end;
+};
+
+// The number, in the mesh, of a row of cells. It is counted patch by patch, from a row of patches along x on.
+static __device__ __forceinline__ int row_of_mesh(const Mesh& mesh, int patches, int number) {
+  if (!MANY) return number;
+  const int of_patch = mesh.n[1] * mesh.n[2], at = number % of_patch;
+  patches += number / of_patch;
+  const int z = patches / mesh.count[1] * mesh.n[2] + at / mesh.n[1];
+  return z * mesh.all[1] + patches % mesh.count[1] * mesh.n[1] + at % mesh.n[1];
+}
