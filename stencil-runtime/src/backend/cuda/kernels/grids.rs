@@ -1,5 +1,6 @@
 //! The grids of a launch: of whole patches, or of parts of them beside an exchange.
 
+use stencil_compiler::emit::Patches;
 use stencil_compiler::kernel::{BlockBox, Kernel};
 use stencil_compiler::plan::Region;
 
@@ -22,8 +23,18 @@ pub(crate) struct Grids {
 pub(crate) struct Grid {
     /// Blocks along x, y, z.
     pub(crate) blocks: (u32, u32, u32),
-    /// The blocks of each patch, if the mesh has many.
-    pub(crate) over: Option<Over>,
+    pub(crate) part: Part,
+}
+
+/// The part of the blocks of a patch, or of each of many, that a grid has.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Part {
+    /// All blocks of the only patch.
+    Whole,
+    /// Blocks of the only patch of a card, from this one along x, y, z.
+    From([i32; 3]),
+    /// A box of blocks of each of many patches.
+    Over(Over),
 }
 
 /// The arrangement of a box of blocks of many patches in one grid.
@@ -38,10 +49,11 @@ pub(crate) struct Over {
 }
 
 impl Grids {
-    /// Returns the grids of a kernel that covers so many patches. With the depth of its rim, it has parts.
+    /// Returns the grids of a kernel that covers so many patches, by a text of this kind. With the depth of its rim, it has
+    /// parts.
     pub(crate) fn new(
         kernel: &Kernel,
-        on: (&MeshShape, usize),
+        on: (&MeshShape, usize, Patches),
         rim: Option<[usize; 3]>,
     ) -> Result<Self, CudaError> {
         let cells = on.0.n.map(|n| n as usize);
@@ -68,7 +80,7 @@ impl Grid {
     /// Returns the grid of a box of blocks of each patch: the boxes of many patches stand in a row.
     fn new(
         kernel: &Kernel,
-        (shape, patches): (&MeshShape, usize),
+        (shape, patches, form): (&MeshShape, usize, Patches),
         part: &BlockBox,
     ) -> Result<Self, CudaError> {
         let wrong =
@@ -84,14 +96,16 @@ impl Grid {
         let [Ok(x), Ok(y), Ok(z)] = blocks.map(u32::try_from) else {
             return Err(wrong("it would have more than 2^32 blocks"));
         };
-        if shape.is_one() {
-            return Ok(Grid { blocks: (x, y, z), over: None });
+        let first = first.map(|block| block as i32);
+        match form {
+            Patches::One => return Ok(Grid { blocks: (x, y, z), part: Part::Whole }),
+            Patches::Part => return Ok(Grid { blocks: (x, y, z), part: Part::From(first) }),
+            Patches::Many => {}
         }
         let of_a_patch = [x, y, z].map(u64::from).iter().product();
         let all = MeshShape::blocks(&kernel.name, patches, of_a_patch)?;
-        let first = first.map(|block| block as i32);
         let over = Over { first, blocks: [x, y, z], stride: shape.stride() };
-        Ok(Grid { blocks: (all, 1, 1), over: Some(over) })
+        Ok(Grid { blocks: (all, 1, 1), part: Part::Over(over) })
     }
 }
 
@@ -101,11 +115,11 @@ mod tests {
 
     use super::*;
     use crate::field::{Cut, Shape};
-    use crate::mesh::{Mesh, Patches};
+    use crate::mesh::{self, Mesh};
 
     fn on(cells: [usize; 3], counts: [usize; 3]) -> MeshShape {
         let mesh = Mesh { cells, extent: [1.0; 3], origin: [0.0; 3], centered: false };
-        let patches = Patches::new(&mesh, counts, 1).unwrap();
+        let patches = mesh::Patches::new(&mesh, counts, 1).unwrap();
         let shape = Shape::new(cells, [0; 3], 8).unwrap();
         let cut = Cut::new(shape, patches, [0; 3], 8).unwrap();
         MeshShape::new(&cut, &mesh, 0)
@@ -119,14 +133,20 @@ mod tests {
                 code { } }",
         );
         let (kernel, shape) = (kernel.unwrap(), on([200, 40, 1], [2, 1, 1]));
-        let grids = Grids::new(&kernel, (&shape, 2), Some([3, 3, 0])).unwrap();
+        let on = |form| (&shape, 2, form);
+        let grids = Grids::new(&kernel, on(Patches::Many), Some([3, 3, 0])).unwrap();
         let count = |region| grids.of(region).iter().map(|grid| grid.blocks.0).sum::<u32>();
         let [interior] = grids.of(Region::Interior) else { panic!("{grids:?}") };
-        let over = interior.over.unwrap();
+        let Part::Over(over) = interior.part else { panic!("{interior:?}") };
         assert_eq!((over.first, over.blocks, interior.blocks), ([1, 1, 0], [2, 8, 1], (32, 1, 1)));
         assert_eq!(grids.of(Region::Rim).len(), 4);
         assert_eq!(count(Region::Interior) + count(Region::Rim), count(Region::Whole));
-        let whole = Grids::new(&kernel, (&shape, 2), None).unwrap();
+        let alone = Grids::new(&kernel, on(Patches::Part), Some([3, 3, 0])).unwrap();
+        let [Grid { blocks: (2, 8, 1), part: Part::From([1, 1, 0]) }] = alone.of(Region::Interior)
+        else {
+            panic!("{alone:?}")
+        };
+        let whole = Grids::new(&kernel, on(Patches::Many), None).unwrap();
         assert!(whole.of(Region::Interior).is_empty() && whole.of(Region::Rim).is_empty());
     }
 
@@ -140,7 +160,7 @@ mod tests {
                     launch blocks threads [{threads}, 1, 1] tile [{threads}, 1, 1] {runs} extend [0, 0, 0] blocks_per_unit 1
                     code {{ }} }}"
             ));
-            let grids = Grids::new(&kernel.unwrap(), (&shape, 1), None);
+            let grids = Grids::new(&kernel.unwrap(), (&shape, 1, Patches::One), None);
             assert_eq!(grids.is_ok(), fits, "{threads} {runs}");
         }
     }

@@ -20,7 +20,7 @@ use crate::backend::cuda::card::{Card, Opened};
 use crate::backend::cuda::compile::cache::Cache;
 use crate::backend::cuda::compile::nvrtc::{Compiled, Resources};
 use crate::backend::cuda::compile::{Compiler, compile};
-use crate::backend::cuda::kernels::grids::{Grid, Grids, Over};
+use crate::backend::cuda::kernels::grids::{Grid, Grids, Over, Part};
 use crate::backend::cuda::kernels::info::Launched;
 use crate::backend::cuda::memory::patches::MeshShape;
 use crate::backend::cuda::memory::tensor_maps::{Maps, Series, TensorMap};
@@ -123,6 +123,8 @@ pub(crate) struct Ready {
     sizes: [i32; 5],
     /// The number of its card among those of the run: it covers the patches of that card.
     owner: usize,
+    /// The patch that its buffers are those of, if its card has no other.
+    patch: Option<usize>,
 }
 
 /// Machine code in the memory of the card, with the resources of its kernels.
@@ -185,10 +187,11 @@ pub(crate) fn load(
     texts: &[Text],
     (shape, memory): (&MeshShape, &Memory),
 ) -> Result<Vec<Ready>, CudaError> {
+    let form = memory.launched_over();
     let sources: Vec<&Source> = texts.iter().map(|t| &t.source).collect();
     let modules = modules(card, cache, &sources, &Places::of(algorithm))?;
     let mut launches = Vec::new();
-    let (on, cut) = ((shape, memory.patches_of(owner)), memory.cut());
+    let (on, cut) = ((shape, memory.patches_of(owner), form), memory.cut());
     for (at, (text, loaded)) in texts.iter().zip(modules).enumerate() {
         let has_parts = plan.steps.contains(&Step::Launch { launch: at, region: Region::Interior });
         let rim = has_parts.then(|| plan.rim(at, cut));
@@ -196,6 +199,7 @@ pub(crate) fn load(
         let launch = &plan.launches[at];
         let mut ready = Ready::new(card, (algorithm, plan), launch, text, (shape, grids), loaded)?;
         ready.owner = owner;
+        ready.patch = (form == Patches::Part).then(|| memory.first_of(owner));
         ready.describe(&card.stream, plan, &text.kernel, (shape, memory))?;
         launches.push(ready);
     }
@@ -258,6 +262,7 @@ impl Ready {
             uniforms: kernel.uniforms.iter().map(uniform).collect::<Result<_, _>>()?,
             sizes: [nx, ny, nz, shape.pitch, shape.plane],
             owner: 0,
+            patch: None,
             maps: Vec::new(),
             places: Vec::new(),
         })
@@ -284,7 +289,7 @@ impl Ready {
         for (buffers, extent) in kernel.boxes() {
             let buffers = buffers.iter().map(|at| self.buffers[at.0 as usize]);
             let series = Series::new(plan, buffers.collect());
-            let maps = Maps::new(stream, memory, series, extent)?;
+            let maps = Maps::new(stream, (memory, self.patch), series, extent)?;
             self.maps.push(maps);
         }
         let has_surfaces = kernel.buffers.iter().any(|buffer| buffer.surface);
@@ -326,7 +331,8 @@ impl Ready {
         memory: &Memory,
         slots: &[usize],
     ) -> Result<(), CudaError> {
-        let address = |buffer: &usize| memory.address(stream, slots[*buffer]);
+        let first = self.patch.unwrap_or_default();
+        let address = |buffer: &usize| memory.address_in(stream, first, slots[*buffer]);
         let addresses: Vec<u64> = self.buffers.iter().map(address).collect();
         let misplaced = || CudaError::Kernel {
             kernel: self.launched.name.clone(),
@@ -356,11 +362,15 @@ impl Ready {
         for size in &self.sizes {
             launch.arg(size);
         }
-        if let Some(Over { first, blocks, stride }) = &grid.over {
+        if let Part::Over(_) = &grid.part {
             launch.arg(listed);
+        }
+        if let Part::From(first) | Part::Over(Over { first, .. }) = &grid.part {
             first.iter().for_each(|along| {
                 launch.arg(along);
             });
+        }
+        if let Part::Over(Over { blocks, stride, .. }) = &grid.part {
             blocks.iter().for_each(|along| {
                 launch.arg(along);
             });

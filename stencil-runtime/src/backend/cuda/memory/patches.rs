@@ -20,6 +20,14 @@ pub(crate) fn over(patches: &Patches) -> emit::Patches {
     if patches.is_one() { emit::Patches::One } else { emit::Patches::Many }
 }
 
+/// The kind of text for launches on a mesh: a card with one patch of several takes its blocks in parts.
+pub(crate) fn launched_over(patches: &Patches) -> emit::Patches {
+    match over(patches) {
+        emit::Patches::Many if patches.count() == patches.devices => emit::Patches::Part,
+        form => form,
+    }
+}
+
 /// Blocks that keep all multiprocessors busy.
 pub(crate) const BLOCKS: u32 = 2048;
 
