@@ -26,10 +26,10 @@ use super::patches::means;
 
 const STATES: &str = "rk3_williamson";
 
-const ACCUMULATORS: &str = "rk3_williamson<storage = accumulator>";
+pub(super) const ACCUMULATORS: &str = "rk3_williamson<storage = accumulator>";
 
 /// Returns a source with another integrator.
-fn by(source: &str, time: &str) -> String {
+pub(super) fn by(source: &str, time: &str) -> String {
     source.replace("time: rk3_williamson;", &format!("time: {time};"))
 }
 
