@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn boxes_of_several_arrays_are_where_the_memory_has_them() {
-        for time in ["rk3_williamson", "rk3_williamson<storage = states>", "ssprk3"] {
+        for time in ["rk3_williamson", "rk3_williamson<storage = accumulator>", "ssprk3"] {
             boxes_are_where_the_memory_has_them(time);
         }
     }
