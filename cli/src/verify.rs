@@ -137,7 +137,11 @@ pub(crate) fn run(args: &VerifyArgs, out: &mut dyn Write) -> Result<(), Ended> {
     };
     let cards = cards.map_err(Error::Cuda)?;
     if let Some(card) = cards.get(args.card) {
-        output::write(out, format!("{}\n", card.name).as_bytes())?;
+        let others = match runs.devices {
+            1 => String::new(),
+            all => format!(", one of {all} cards that share each run"),
+        };
+        output::write(out, format!("{}{others}\n", card.name).as_bytes())?;
     }
     verify(&runs, &batches, out)
 }
@@ -163,9 +167,7 @@ fn name(batch: &Batch) -> String {
     let mixed = origin.mixed.map(|mixed| mixed.get().name().to_string());
     let form = origin.formulation.map(|form| form.to_string()).or(mixed);
     let what = match (batch.grid.patches, form) {
-        _ if batch.devices > 1 => {
-            format!("{} on {}", batch.system.name(), counted(batch.devices, "device"))
-        }
+        ([p, q, r], _) if batch.devices > 1 => format!("{} {p}x{q}x{r}", batch.system.name()),
         ([1, 1, 1], None) => batch.system.name().to_string(),
         ([1, 1, 1], Some(form)) => format!("{} {form}", batch.system.name()),
         ([p, q, r], _) => format!("  {p}x{q}x{r} patches"),

@@ -175,7 +175,7 @@ fn several_devices_are_simulated_and_recorded() {
 fn devices_are_verified_against_one() {
     let of = "verify heat --backend cpu --steps 3 --precision f64 --cells 12,19 --devices";
     let printed = good(&format!("{of} 3"), scratch());
-    let line = "Heat on 3 devices        2d  f64          8";
+    let line = "Heat 1x3x1               2d  f64          8";
     assert_has(&printed, &["3 devices, simulated by the processor\n", line, "all bits are equal"]);
     let said = refused(&format!("{of} 3 --patches 2,1"), scratch(), 2);
     assert_has(&said, &["3 devices cannot share 2 patches"]);

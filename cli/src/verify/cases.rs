@@ -204,7 +204,10 @@ pub(super) fn batches(args: &VerifyArgs, architecture: &str) -> Result<Vec<Batch
             let some = beside.collect::<Vec<_>>().into_iter().cycle().take(KINDS);
             let some = some.chain(unusual(system.algorithm(), *precision, architecture));
             let some = some.chain(at_ends);
-            let some = some.chain(fused.into_iter().take(1)).collect();
+            let some = some.chain(fused.into_iter().take(1));
+            // Other cards cannot read surfaces.
+            let is_shared = |s: &Schedule| args.devices.is_none() || s.layout != Layout::Surface;
+            let some = some.filter(|(_, schedule)| is_shared(schedule)).collect();
             if args.devices.is_none() {
                 batches.push(batch(Grid::whole(args, dimension), schedules));
             }

@@ -43,15 +43,19 @@ const RESERVED: &[&str] = &[
     "shared_address",
 ];
 
-/// More of them where a launch covers many patches.
-const RESERVED_BY_PATCHES: &[&str] = &[
-    "block", "patch", "number", "stride", "listed", "begin0", "begin1", "begin2", "blocks0",
-    "blocks1", "blocks2",
-];
+/// More of them where a launch covers a part of the blocks of a patch.
+const RESERVED_BY_PARTS: &[&str] = &["begin0", "begin1", "begin2"];
+
+/// More of these where it covers many patches.
+const RESERVED_BY_PATCHES: &[&str] =
+    &["block", "patch", "number", "stride", "listed", "blocks0", "blocks1", "blocks2"];
 
 /// Names that a text uses for itself.
 pub(super) fn reserved(patches: Patches, has_surfaces: bool) -> Vec<&'static str> {
     let mut names = RESERVED.to_vec();
+    if patches != Patches::One {
+        names.extend(RESERVED_BY_PARTS);
+    }
     if patches == Patches::Many {
         names.extend(RESERVED_BY_PATCHES);
     }
@@ -83,8 +87,10 @@ impl Printer<'_> {
         self.carve(&mut out);
         let blocks = self.blocks(patches, &mut out);
         for (axis, block) in blocks.into_iter().enumerate() {
-            let names =
-                [(uses.blocks, BLOCKS, block), (uses.threads, THREADS, self.dialect.thread(axis))];
+            let names = [
+                (uses.blocks, BLOCKS, &*block),
+                (uses.threads, THREADS, self.dialect.thread(axis)),
+            ];
             for (used, names, value) in names {
                 if used[axis] {
                     out += &format!("  const int {} = {value};\n", names[axis]);
@@ -129,6 +135,9 @@ impl Printer<'_> {
             "const int n0, const int n1, const int n2, const int pitch, const int plane"
                 .to_string(),
         );
+        if patches == Patches::Part {
+            parameters.push("const int begin0, const int begin1, const int begin2".into());
+        }
         if patches == Patches::Many {
             parameters.push(
                 "const int* const listed, const int begin0, const int begin1, const int begin2,\n    \
@@ -155,9 +164,12 @@ impl Printer<'_> {
     /// The indices of the block in its patch. Of many patches, those of a list are covered, each by a box of blocks.
     /// The boxes follow each other along the one axis without a small limit; buffers then begin at the patch of the
     /// block.
-    fn blocks(&self, patches: Patches, out: &mut String) -> [&'static str; 3] {
-        if patches == Patches::One {
-            return [0, 1, 2].map(|axis| self.dialect.block(axis));
+    fn blocks(&self, patches: Patches, out: &mut String) -> [String; 3] {
+        let own = |axis: usize| self.dialect.block(axis);
+        match patches {
+            Patches::One => return [0, 1, 2].map(|axis| own(axis).to_string()),
+            Patches::Part => return [0, 1, 2].map(|axis| format!("begin{axis} + {}", own(axis))),
+            Patches::Many => {}
         }
         *out += &format!("  const unsigned block = {};\n", self.dialect.block(0));
         let has_surfaces = layouts::has_any(self.kernel);
@@ -176,6 +188,7 @@ impl Printer<'_> {
             "begin1 + block / blocks0 % blocks1",
             "begin2 + block / (blocks0 * blocks1) % blocks2",
         ]
+        .map(str::to_string)
     }
 
     /// Names the parts of shared memory.

@@ -76,7 +76,7 @@ impl Printer<'_> {
         }
         for (axis, name) in along.into_iter().flatten().enumerate() {
             let from = match self.patches {
-                Patches::One => format!("first{axis}"),
+                Patches::One | Patches::Part => format!("first{axis}"),
                 Patches::Many => format!("from{axis}"),
             };
             let value = match &at[axis] {

@@ -65,6 +65,10 @@ impl Source {
 pub enum Patches {
     /// One: the blocks of the grid are those of the patch.
     One,
+    /// A part of the blocks of one, whose buffers are those of this patch alone. The text takes three more parameters,
+    /// the first block of the part along x, y, z. Buffers stay parameters and take no registers, so this is faster than
+    /// many where a card has few patches. It covers as many cells of each as of the largest, as that of many does.
+    Part,
     /// Any number of them, in arrays of equal shape and equally far apart. The text covers as many cells of each as of the
     /// largest: those that a patch does not have are ghost cells of it, which no launch reads before they are filled (see
     /// [`Plan::check`](crate::plan::Plan::check)). The text takes four more parameters, the blocks of a patch along x, y, z

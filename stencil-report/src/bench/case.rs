@@ -182,6 +182,13 @@ impl<T: Number> Case<T> {
         };
         thread::sleep(REST);
         let times = or_noted(self.simulation.part_times(), "parts of a step", note);
+        let uncaptured = self.simulation.uncaptured();
+        if uncaptured > 0 {
+            let _ = writeln!(
+                note,
+                "note: {uncaptured} parts of steps were not captured, and take longer"
+            );
+        }
         self.parts = Some((times.unwrap_or_default(), rates));
     }
 
@@ -263,6 +270,7 @@ impl<T: Number> Case<T> {
         let points: usize = simulation.cells().iter().product();
         let per_second = |seconds: f64| points as f64 * self.steps as f64 / seconds;
         let (best, median) = best_and_median(&self.seconds);
+        let copy = self.copy * memories(simulation);
         report::Measured {
             system: system.name().to_string(),
             precision: T::NAME,
@@ -291,7 +299,7 @@ impl<T: Number> Case<T> {
             copy_gb_s: self.copy,
             room: simulation.memory_use(),
             floor_bytes: least_bytes(simulation),
-            floor_ms: least_bytes(simulation) * points as f64 / (self.copy * 1e9) * 1e3,
+            floor_ms: least_bytes(simulation) * points as f64 / (copy * 1e9) * 1e3,
             beside: beside.map(OtherProgram::result),
             bare_mpts: None,
         }
@@ -336,7 +344,10 @@ impl<T: Number> Case<T> {
         let peak = rates.map(|rates| rates.peak_flops(T::BYTES) / 1e9);
         Some(PartCosts {
             all: parts(&grid, (plan, costs), times),
-            roofs: Roofs { peak: peak.unwrap_or_else(of_processor), copy: self.copy },
+            roofs: Roofs {
+                peak: peak.map_or_else(of_processor, |peak| peak * memories(simulation)),
+                copy: self.copy * memories(simulation),
+            },
             steps: plan.time_steps,
         })
     }
@@ -387,6 +398,11 @@ fn costs<T: Number>(simulation: &Simulation<T>) -> Option<Vec<KernelCost>> {
     let algorithm = simulation.system().algorithm();
     let compiled = compile(algorithm, simulation.schedule(), &Target::new(T::BYTES)).ok()?;
     cost::kernels(&compiled).ok()
+}
+
+/// Returns the number of memories that move bytes side by side: each card has its own.
+fn memories<T: Number>(simulation: &Simulation<T>) -> f64 {
+    simulation.card().map_or(1.0, |_| simulation.devices() as f64)
 }
 
 /// Bytes a cell and step that no schedule of single substeps can avoid.

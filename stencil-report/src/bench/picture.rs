@@ -142,7 +142,8 @@ pub(super) fn side(result: &Measured) -> f64 {
 
 /// Million points a second where nothing but memory takes time.
 fn limit(result: &Measured) -> f64 {
-    result.copy_gb_s * 1e3 / result.floor_bytes
+    let memories = result.card.as_ref().map_or(1.0, |_| result.devices as f64);
+    memories * result.copy_gb_s * 1e3 / result.floor_bytes
 }
 
 #[cfg(test)]

@@ -405,8 +405,9 @@ fn kernels_over_patches_compile_and_hardly_spill_more() {
                 let r = resources(nvrtc, &source.text, ARCH);
                 r.spill_stores + r.spill_loads
             };
-            let (one, many) = (of(Patches::One), of(Patches::Many));
+            let [one, part, many] = [Patches::One, Patches::Part, Patches::Many].map(of);
             assert!(many <= one + POINTERS, "{name}: {many} bytes spilled, {one} over one patch");
+            assert!(part <= one, "{name}: {part} bytes spilled in parts, {one} over one patch");
         }
     }
 }

@@ -19,6 +19,18 @@ fn cuda_over_many_patches() {
     assert_eq!(body(&source.text), body(&f32_text(&kernel)));
 }
 
+/// The text of one patch, whose blocks are counted from the first one of the part.
+#[test]
+fn cuda_over_a_part_of_the_blocks() {
+    let kernel = heat(LaunchKind::Blocks);
+    let text = cuda_over(Patches::Part, &kernel, Precision::F32).unwrap().text;
+    let begins = ",\n    const int begin0, const int begin1, const int begin2";
+    assert!(text.contains("const int bx = begin0 + blockIdx.x;"), "{text}");
+    let whole = [begins, "begin0 + ", "begin1 + ", "begin2 + "];
+    let whole = whole.into_iter().fold(text, |text, part| text.replace(part, ""));
+    assert_eq!(whole, f32_text(&kernel));
+}
+
 /// Threads by one number for all cells: rows and planes of the region, and cells computed beyond the interior.
 #[test]
 fn cuda_of_numbered_cells() {

@@ -63,10 +63,7 @@ impl Devices {
 
     /// Returns their number on cards or on the processor. Cards that cannot be counted are one.
     pub(crate) fn count(&self, on_cards: bool) -> usize {
-        let all = || match Card::all() {
-            Ok(cards) if on_cards => cards.len().max(1),
-            _ => 1,
-        };
+        let all = || if on_cards { Card::count().unwrap_or(1).max(1) } else { 1 };
         self.known().unwrap_or_else(all)
     }
 }

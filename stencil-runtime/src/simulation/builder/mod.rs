@@ -436,7 +436,8 @@ impl<T: Number> Builder<T> {
         match &self.devices {
             Devices::Cards(cards) => cards.clone(),
             devices => {
-                let count = devices.count(true).min(MOST_CARDS);
+                let on_cards = matches!(self.engine, Engine::Cuda | Engine::Auto);
+                let count = devices.count(on_cards).min(MOST_CARDS);
                 (0..count).map(|behind| self.card.saturating_add(behind)).collect()
             }
         }

@@ -84,6 +84,14 @@ impl Card {
         (0..count).map(|ordinal| describe(&context(ordinal)?, ordinal)).collect()
     }
 
+    /// Returns the number of cards of this machine, without taking one into use.
+    ///
+    /// # Errors
+    /// If there is no driver, or it fails.
+    pub fn count() -> Result<usize, CudaError> {
+        count()
+    }
+
     /// Measures the speed of copies within its memory: billions of bytes a second, read and
     /// written, the best of several copies of an array that no cache holds.
     ///
