@@ -48,8 +48,10 @@ pub enum Error {
         /// The way out.
         help: String,
     },
-    /// A number of patches that does not divide the cells.
-    #[error("the cells along {axis} ({cells}) do not divide into {patches} patches; {help}")]
+    /// A number of patches of which some would have no cell.
+    #[error(
+        "the cells along {axis} ({cells}) cannot be cut into {patches} patches; give a number of patches from 1 to {cells}"
+    )]
     Patches {
         /// The axis.
         axis: Axis,
@@ -57,8 +59,6 @@ pub enum Error {
         cells: usize,
         /// Patches along it.
         patches: usize,
-        /// The way out: the nearest numbers that divide.
-        help: String,
     },
     /// A number of devices that cannot share the patches of the mesh.
     #[error(

@@ -9,7 +9,7 @@ use stencil_compiler::kernel::interp::{self, Fault, GlobalArray, Options, Shadow
 use stencil_compiler::kernel::{BlockBox, Kernel, Mode, Split};
 use stencil_compiler::plan::{Phase, Place, Plan, Region, Step};
 
-use super::memory::{Arrays, Layout, Memory, Messages, Named};
+use super::memory::{Arrays, Layout, Memory, Messages, Named, blank};
 use super::{Case, each};
 
 /// A fault in the regions or the exchanges of a plan, for tests of those that find it.
@@ -180,7 +180,7 @@ impl<'a, T: Real> Machine<'a, T> {
                 Step::Reduce { .. } | Step::Accept => {}
                 Step::Swap { .. } => {
                     let exchanged = step.exchanged();
-                    self.memory.patches().for_each(|patch| swap(patch, &exchanged));
+                    self.memory.patches().for_each(|(_, patch)| swap(patch, &exchanged));
                     for (a, b) in &exchanged {
                         let [a, b] = [a, b].map(|name| self.at(name));
                         self.places.swap(a, b);
@@ -231,9 +231,10 @@ impl<'a, T: Real> Machine<'a, T> {
         let kernel = &self.kernels[at];
         let uniforms: Vec<T> = kernel.uniforms.iter().map(|name| self.uniforms[name]).collect();
         self.check_series(kernel);
-        let cells = self.memory.cells();
-        let rim = self.compiled.plan.rim(at, self.cut);
-        for patch in self.memory.patches() {
+        let (cells, uneven) = (self.memory.cells(), self.memory.uneven());
+        let rim = self.compiled.plan.rim_of_blocks(at, self.cut, uneven);
+        let launch = &self.compiled.plan.launches[at];
+        for (own, patch) in self.memory.patches() {
             let take = |name: &str| {
                 let array = patch.get(&home(&self.compiled.plan, name)).cloned();
                 array.expect("a buffer of the plan")
@@ -245,13 +246,21 @@ impl<'a, T: Real> Machine<'a, T> {
             if region != Region::Rim {
                 forget(kernel, cells, &mut buffers);
             }
+            for (name, read) in &launch.inputs {
+                let from = home(&self.compiled.plan, name);
+                let all = kernel.buffers.iter().zip(&mut buffers);
+                for (_, array) in all.filter(|(b, _)| home(&self.compiled.plan, &b.name) == from) {
+                    blank(array, own, launch.depth(*read));
+                }
+            }
             let parts = parts(kernel, (cells, rim), region, (self.seed, self.fault));
             if let Some(parts) = parts {
                 let all =
                     interp::run_parts(kernel, cells, &mut buffers, &uniforms, options, &parts)?;
                 self.beside += if region == Region::Interior { all.blocks } else { 0 };
             }
-            for (buffer, array) in kernel.buffers.iter().zip(buffers) {
+            let all = kernel.buffers.iter().zip(buffers);
+            for (buffer, array) in all.filter(|(buffer, _)| buffer.mode != Mode::Read) {
                 patch.insert(home(&self.compiled.plan, &buffer.name), array);
             }
         }

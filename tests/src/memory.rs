@@ -2,13 +2,14 @@
 //! another as a message, a list of values, and in no other way.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::interp::GlobalArray;
 
 use super::each;
 
-/// The cut of a mesh into patches of equal shape, and the number of devices that share them.
+/// The cut of a mesh into patches that differ by a cell at most, and the number of devices that share them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Patches along x, y, z; they are counted along x first.
@@ -26,8 +27,8 @@ impl Layout {
 #[derive(Clone, Copy, Debug)]
 struct Places {
     layout: Layout,
-    /// Cells of a patch.
-    cells: [i64; 3],
+    /// Cells of the mesh.
+    mesh: [usize; 3],
 }
 
 /// The place of a cell: its device, the patch among those of the device, and the cell there.
@@ -43,9 +44,9 @@ impl Places {
         self.layout.patches.iter().product()
     }
 
-    /// Returns the cells of the mesh.
-    fn mesh(&self) -> [usize; 3] {
-        std::array::from_fn(|axis| self.layout.patches[axis] * self.cells[axis] as usize)
+    /// Returns the cells of the largest patch.
+    fn largest(&self) -> [usize; 3] {
+        std::array::from_fn(|axis| self.mesh[axis].div_ceil(self.layout.patches[axis]))
     }
 
     fn device_of(&self, patch: usize) -> usize {
@@ -58,49 +59,66 @@ impl Places {
         all.filter(|patch| self.device_of(*patch) == device).collect()
     }
 
-    /// Returns the first cell of a patch.
-    fn origin(&self, patch: usize) -> [i64; 3] {
+    /// Returns the cells of a patch in the mesh along each axis.
+    fn ranges(&self, patch: usize) -> [Range<usize>; 3] {
         let [p, q, _] = self.layout.patches;
         let at = [patch % p, patch / p % q, patch / (p * q)];
-        std::array::from_fn(|axis| at[axis] as i64 * self.cells[axis])
+        let begin = |axis: usize, at: usize| at * self.mesh[axis] / self.layout.patches[axis];
+        std::array::from_fn(|axis| begin(axis, at[axis])..begin(axis, at[axis] + 1))
     }
 
     /// Returns the place of a cell of the mesh, or of the one that it repeats.
     fn find(&self, cell: [i64; 3]) -> Place {
-        let counts = self.layout.patches.map(|n| n as i64);
-        let home = |axis: usize| cell[axis].rem_euclid(counts[axis] * self.cells[axis]);
-        let at: [i64; 3] = std::array::from_fn(|axis| home(axis) / self.cells[axis]);
-        let number = (at[2] * counts[1] + at[1]) * counts[0] + at[0];
-        let patch = number as usize;
+        let home: [usize; 3] =
+            std::array::from_fn(|axis| cell[axis].rem_euclid(self.mesh[axis] as i64) as usize);
+        let holds =
+            |patch: &usize| (0..3).all(|axis| self.ranges(*patch)[axis].contains(&home[axis]));
+        let patch = (0..self.count()).find(holds).expect("patches have all cells");
         let device = self.device_of(patch);
         let before = (0..patch).filter(|p| self.device_of(*p) == device).count();
+        let ranges = self.ranges(patch);
         Place {
             device,
             patch: before,
-            cell: std::array::from_fn(|axis| home(axis) % self.cells[axis]),
+            cell: std::array::from_fn(|axis| (home[axis] - ranges[axis].start) as i64),
         }
     }
 
     /// Visits the ghost cells of all patches of a device, in an order that all devices know: each with the patch among
     /// those of the device, and the place that it is copied from.
     fn ghosts(&self, device: usize, depth: [u32; 3], mut each: impl FnMut(usize, [i64; 3], Place)) {
-        let range =
-            |axis: usize| -i64::from(depth[axis])..self.cells[axis] + i64::from(depth[axis]);
         for (at, patch) in self.of_device(device).into_iter().enumerate() {
-            let origin = self.origin(patch);
-            for z in range(2) {
-                for y in range(1) {
-                    for x in range(0) {
-                        let cell = [x, y, z];
-                        if (0..3).any(|a| !(0..self.cells[a]).contains(&cell[a])) {
-                            let global = std::array::from_fn(|a| origin[a] + cell[a]);
-                            each(at, cell, self.find(global));
-                        }
-                    }
-                }
-            }
+            let ranges = self.ranges(patch);
+            around(ranges.each_ref().map(Range::len), depth, [false; 3], |cell| {
+                let global = std::array::from_fn(|a| ranges[a].start as i64 + cell[a]);
+                each(at, cell, self.find(global));
+            });
         }
     }
+}
+
+/// Visits the cells around a box, as deep as this at each end and a cell deeper at the upper ends of `deeper` axes.
+fn around(cells: [usize; 3], depth: [u32; 3], deeper: [bool; 3], mut visit: impl FnMut([i64; 3])) {
+    let depth = depth.map(|depth| depth as usize);
+    let all = std::array::from_fn(|a| cells[a] + 2 * depth[a] + usize::from(deeper[a]));
+    each(all, |at| {
+        let cell: [i64; 3] = std::array::from_fn(|a| at[a] - depth[a] as i64);
+        if (0..3).any(|a| !(0..cells[a] as i64).contains(&cell[a])) {
+            visit(cell);
+        }
+    });
+}
+
+/// Sets to NaN the cells that a launch reads, as deep as this, for cells alone that a patch does not have: it computes as
+/// many of each patch as of the largest. Results that follow from one are wrong.
+pub(super) fn blank<T: Real>(array: &mut GlobalArray<T>, cells: [usize; 3], depth: [u32; 3]) {
+    let is_short = std::array::from_fn(|axis| cells[axis] < array.cells()[axis]);
+    let end: [i64; 3] = std::array::from_fn(|axis| cells[axis] as i64 + i64::from(depth[axis]));
+    around(cells, depth, is_short, |cell| {
+        if (0..3).any(|axis| cell[axis] == end[axis]) {
+            array.set(cell, T::from_f64(f64::NAN));
+        }
+    });
 }
 
 /// The name of an array, its halo, and the values from one cell to the next.
@@ -178,14 +196,9 @@ pub(super) struct Memory<T> {
 impl<T: Real> Memory<T> {
     /// Allocates arrays of poison with names and halos, and the values from one cell to the next.
     pub(super) fn new(cells: [usize; 3], layout: Layout, names: &[Named]) -> Self {
-        let of_patch: [usize; 3] = std::array::from_fn(|axis| {
-            let (cells, patches) = (cells[axis], layout.patches[axis]);
-            assert_eq!(cells % patches, 0, "{cells} cells in {patches} patches");
-            cells / patches
-        });
-        let places = Places { layout, cells: of_patch.map(|n| n as i64) };
+        let places = Places { layout, mesh: cells };
         let array = |(name, halo, apart): &Named| {
-            let array = GlobalArray::with_cell_stride(of_patch, *halo, *apart);
+            let array = GlobalArray::with_cell_stride(places.largest(), *halo, *apart);
             (name.clone(), array)
         };
         let arrays: Arrays<T> = names.iter().map(array).collect();
@@ -197,20 +210,31 @@ impl<T: Real> Memory<T> {
         Memory { places, devices: (0..layout.devices).map(device).collect() }
     }
 
-    /// Returns the cells of a patch.
+    /// Returns the cells of the largest patch.
     pub(super) fn cells(&self) -> [usize; 3] {
-        self.places.cells.map(|n| n as usize)
+        self.places.largest()
     }
 
-    /// Returns all patches, device by device.
-    pub(super) fn patches(&mut self) -> impl Iterator<Item = &mut Arrays<T>> {
-        self.devices.iter_mut().flat_map(|d| d.patches.iter_mut())
+    /// Returns the axes along which some patches have a cell less.
+    pub(super) fn uneven(&self) -> [bool; 3] {
+        let Places { layout, mesh } = self.places;
+        std::array::from_fn(|axis| !mesh[axis].is_multiple_of(layout.patches[axis]))
+    }
+
+    /// Returns all patches, device by device: the cells of each, and its arrays.
+    pub(super) fn patches(&mut self) -> impl Iterator<Item = ([usize; 3], &mut Arrays<T>)> {
+        let places = self.places;
+        self.devices.iter_mut().flat_map(move |device| {
+            let numbers = places.of_device(device.number).into_iter();
+            let cells = numbers.map(move |patch| places.ranges(patch).map(|range| range.len()));
+            cells.zip(&mut device.patches)
+        })
     }
 
     /// Sets all cells of an array of the mesh, x fastest.
     pub(super) fn set(&mut self, name: &str, values: &[T]) {
         let (places, mut at) = (self.places, values.iter());
-        each(places.mesh(), |cell| {
+        each(places.mesh, |cell| {
             let to = places.find(cell);
             let value = at.next().copied();
             self.devices[to.device].write(name, to.patch, to.cell, value);
@@ -220,7 +244,7 @@ impl<T: Real> Memory<T> {
     /// Returns all cells of an array of the mesh, x fastest.
     pub(super) fn get(&self, name: &str) -> Vec<T> {
         let mut values = Vec::new();
-        each(self.places.mesh(), |cell| {
+        each(self.places.mesh, |cell| {
             let from = self.places.find(cell);
             let value = self.devices[from.device].read(name, from);
             values.push(value.expect("a value in every cell"));

@@ -58,31 +58,26 @@ impl Grid {
         Grid { cells: [x.next_multiple_of(COPY), y, z], ..self }
     }
 
-    /// Several patches, on a few cells more; on given cells only if the patches divide those. Given patches must divide
-    /// the cells that they cut.
+    /// Several patches, which differ; none by default if there are fewer cells. Given patches must have cells.
     fn cut(args: &VerifyArgs, dimension: usize) -> Result<Option<Self>, Ended> {
-        let whole = Self::whole(args, dimension).cells;
+        let cells = Self::whole(args, dimension).cells;
         let mut patches = match args.devices {
-            Some(devices) => device_boxes(whole, devices, [true; 3])?,
+            Some(devices) => device_boxes(cells, devices, [true; 3])?,
             None => PATCHES[dimension - 1],
         };
         for (own, given) in patches.iter_mut().zip(&args.patches).take(dimension) {
             *own = *given;
         }
-        let mut cells = whole;
-        if args.cells.is_empty() {
-            cells = std::array::from_fn(|a| cells[a].next_multiple_of(patches[a].max(1)));
-        }
         let (all, devices) = (patches.iter().product(), args.devices.unwrap_or(1));
         if devices > all {
             return Err(Error::Devices { devices, patches: all }.into());
         }
-        let uncut = (0..3).find(|a| !cells[*a].is_multiple_of(patches[*a]));
+        let uncut = (0..3).find(|a| !(1..=cells[*a]).contains(&patches[*a]));
         match uncut {
             None => Ok(Some(Grid { cells, patches })),
             Some(_) if args.patches.is_empty() && args.devices.is_none() => Ok(None),
             Some(axis) => Err(Failure::new(format!(
-                "error: {} cells along {} are no whole number of {} patches; give other --cells or --patches",
+                "error: {} cells along {} cannot be cut into {} patches; give other --cells or --patches",
                 cells[axis],
                 Axis::ALL[axis],
                 patches[axis]

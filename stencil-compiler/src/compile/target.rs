@@ -9,7 +9,7 @@ pub struct Target {
     pub value_bytes: usize,
     /// Periodic axes that a patch covers from end to end: kernels may read beyond one end at the other.
     pub periodic: [bool; 3],
-    /// Cells of a patch along x, y, z, and the number of patches of the device. If they are unknown, every axis is taken to be long
+    /// Cells of the largest patch along x, y, z, and the number of patches of the device. If they are unknown, every axis is taken to be long
     /// enough to be read around, and chunks stay as the schedule has them.
     pub patches: Option<([usize; 3], usize)>,
     /// Axes along which a patch has a neighbour on another device.
@@ -57,7 +57,7 @@ impl Target {
         Target { periodic, ..self }
     }
 
-    /// The same target with this number of patches of this size.
+    /// The same target with this number of patches, the largest of this size.
     pub fn over(self, cells: [usize; 3], patches: usize) -> Self {
         Target { patches: Some((cells, patches)), ..self }
     }

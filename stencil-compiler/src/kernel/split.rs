@@ -64,11 +64,11 @@ impl Kernel {
     }
 
     /// The blocks that compute cells nearer to an end of their region than `rim`, and all others. Blocks that cover runs of
-    /// cells have a rim alone.
+    /// cells have a rim alone. `cells` are those of the largest patch.
     ///
-    /// With the rim that a plan has for this launch ([`Plan::rim`](crate::plan::Plan::rim)), no block of the interior uses
-    /// a value that another device sends. Some copy such values beside others, and use none of them. For patches
-    /// that are not equal, `cells` are those of the largest, and the rim is wider by what the smallest lacks.
+    /// With the rim that a plan has for the blocks of this launch ([`Plan::rim_of_blocks`](crate::plan::Plan::rim_of_blocks)),
+    /// no block of the interior uses a value that another device sends. Some copy such values beside others, and use none
+    /// of them.
     ///
     /// ```
     /// # use stencil_compiler::kernel::text::parse;

@@ -96,6 +96,13 @@ impl Plan {
         let rim = depths.fold([0; 3], max3);
         std::array::from_fn(|axis| if cut[axis] { rim[axis] as usize } else { 0 })
     }
+
+    /// Returns the [rim](Self::rim) for blocks, which cover as many cells of each patch as of the largest. Along `uneven`
+    /// axes some patches have a cell less: their ghost cells begin a cell earlier, and the rim is a cell wider.
+    pub fn rim_of_blocks(&self, launch: usize, cut: [bool; 3], uneven: [bool; 3]) -> [usize; 3] {
+        let rim = self.rim(launch, cut);
+        std::array::from_fn(|axis| rim[axis] + usize::from(uneven[axis] && rim[axis] > 0))
+    }
 }
 
 /// Returns how many of the blocks along an axis compute a cell of the rim, at the lower and at the upper end. `cells` are

@@ -16,7 +16,7 @@ const LEAST: usize = 4;
 pub struct FitTo {
     /// Space dimensions; marches go along the last of them.
     pub dimension: usize,
-    /// Cells of a patch along x, y, z.
+    /// Cells of the largest patch along x, y, z.
     pub cells: [usize; 3],
     /// Patches of the card.
     pub patches: usize,

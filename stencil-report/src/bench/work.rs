@@ -25,7 +25,8 @@ impl Grid<'_> {
 
     /// Bytes that memory moves for a kernel; on a processor those that must move.
     fn moved(&self, cost: &KernelCost) -> f64 {
-        let patch = std::array::from_fn(|axis| self.cells[axis] / self.patches[axis].max(1));
+        let patch =
+            std::array::from_fn(|axis| self.cells[axis].div_ceil(self.patches[axis].max(1)));
         let by_card = self.card.and_then(|card| cost.memory_bytes(patch, card));
         self.points() * by_card.unwrap_or_else(|| cost.least_bytes())
     }

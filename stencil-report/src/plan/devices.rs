@@ -79,7 +79,8 @@ impl Shared {
         let plan = compiled.plan.among_devices().map_err(wrong)?;
         let predicted = Problem { cells, ..*problem }.predict(&compiled);
         let predicted = predicted.map_err(|rejection| wrong(rejection.words().to_string()))?;
-        let on = (cells, cut, problem.precision.bytes());
+        let uneven = std::array::from_fn(|axis| !problem.cells[axis].is_multiple_of(boxes[axis]));
+        let on = (cells, [cut, uneven], problem.precision.bytes());
         Ok(Shared {
             devices,
             boxes,
@@ -158,7 +159,7 @@ impl Shared {
 fn exchanges(
     plan: &Plan,
     (compiled, predicted): (&Compiled, &Predicted),
-    (cells, cut, value_bytes): ([usize; 3], [bool; 3], usize),
+    (cells, [cut, uneven], value_bytes): ([usize; 3], [[bool; 3]; 2], usize),
 ) -> Vec<Wait> {
     let mut all = Vec::new();
     let (mut interior, mut waiting): (Option<usize>, Vec<Wait>) = (None, Vec::new());
@@ -169,7 +170,8 @@ fn exchanges(
                 let received = Exchange::new(buffers.len(), *depth, cells, cut, value_bytes);
                 let beside = interior.and_then(|launch| {
                     let kernel = &compiled.kernels[launch];
-                    let inner = kernel.split(cells, plan.rim(launch, cut)).interior;
+                    let rim = plan.rim_of_blocks(launch, cut, uneven);
+                    let inner = kernel.split(cells, rim).interior;
                     let share = inner?.count() as f64 / kernel.whole(cells).count().max(1) as f64;
                     let seconds = share * predicted.times[launch].total;
                     Some(Beside { kernel: plan.launches[launch].name.clone(), share, seconds })

@@ -89,13 +89,16 @@ pub(crate) fn step(dt: TimeStep) -> String {
     }
 }
 
-/// `2 × 1 × 3 patches of 64 × 128 × 32 cells`, where there are many.
+/// `2 × 1 × 3 patches of 64 × 128 × 32 cells`, where there are many; of `at most` so many if some have fewer.
 pub(super) fn patches<T: Number>(simulation: &Simulation<T>) -> Option<String> {
     let (counts, cells) = (simulation.patches(), simulation.cells());
     let axes = simulation.system().model().dimension;
     let text = |of: &dyn Fn(usize) -> usize| join((0..axes).map(|a| of(a).to_string()), " × ");
+    let alike = (0..3).all(|a| cells[a].is_multiple_of(counts[a]));
+    let most = if alike { "" } else { "at most " };
     (counts != [1; 3]).then(|| {
-        format!("{} patches of {} cells", text(&|a| counts[a]), text(&|a| cells[a] / counts[a]))
+        let largest = text(&|a| cells[a].div_ceil(counts[a]));
+        format!("{} patches of {most}{largest} cells", text(&|a| counts[a]))
     })
 }
 

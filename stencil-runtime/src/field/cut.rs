@@ -5,7 +5,7 @@ use stencil_compiler::expr::Real;
 
 use super::{Array, Shape, memory_use};
 use crate::Error;
-use crate::mesh::Patches;
+use crate::mesh::{Patch, Patches};
 
 /// Rows that a core copies at once.
 const ROWS: usize = 256;
@@ -15,7 +15,7 @@ const ROWS: usize = 256;
 pub(crate) struct Cut {
     /// The shape of an array of the mesh.
     pub(crate) mesh: Shape,
-    /// The shape of an array of a patch, whose halo is no deeper.
+    /// The shape of an array of the largest patch, whose halo is no deeper.
     pub(crate) patch: Shape,
     pub(crate) patches: Patches,
 }
@@ -34,7 +34,7 @@ impl Cut {
         let bug = || Error::Bug("a mesh has a shape and its patches have none".into());
         Ok(Cut {
             mesh,
-            patch: Shape::new(patches.cells, halo, value_bytes).ok_or_else(bug)?,
+            patch: Shape::new(patches.largest(), halo, value_bytes).ok_or_else(bug)?,
             patches,
         })
     }
@@ -74,17 +74,16 @@ impl Cut {
         patch: usize,
         ghosts: [[bool; 3]; 2],
     ) -> impl Iterator<Item = (usize, usize, usize)> {
-        let (at, shape) = (self.patches.at(patch), &self.patch);
+        let (shape, Patch { lo, cells, .. }) = (&self.patch, self.patches.patch(patch));
         let depth = |side: usize, axis: usize| match ghosts[side][axis] {
             true => shape.halo[axis] as isize,
             false => 0,
         };
-        let range = |axis: usize| -depth(0, axis)..shape.cells[axis] as isize + depth(1, axis);
+        let range = |axis: usize| -depth(0, axis)..cells[axis] as isize + depth(1, axis);
         let [xs, ys, zs] = [0, 1, 2].map(range);
-        let cells = zs.flat_map(move |z| ys.clone().map(move |y| [xs.start, y, z]));
-        cells.map(move |cell| {
-            let corner = |axis: usize| (at[axis] * shape.cells[axis]) as isize;
-            let in_mesh = std::array::from_fn(|axis| corner(axis) + cell[axis]);
+        let rows = zs.flat_map(move |z| ys.clone().map(move |y| [xs.start, y, z]));
+        rows.map(move |cell| {
+            let in_mesh = std::array::from_fn(|axis| lo[axis] as isize + cell[axis]);
             (self.mesh.index(in_mesh), shape.index(cell), xs.len())
         })
     }
@@ -167,6 +166,8 @@ mod tests {
         for (counts, halo) in [
             ([2, 1, 3], [[3, 2, 1]; 2]),
             ([4, 6, 1], [[3, 2, 0]; 2]),
+            // Patches that differ.
+            ([3, 4, 2], [[3, 2, 1]; 2]),
             ([1; 3], [[0; 3]; 2]),
             ([1; 3], [[3, 2, 1], [0, 1, 0]]),
             ([2, 1, 3], [[3; 3], [1, 0, 2]]),
@@ -182,11 +183,12 @@ mod tests {
                 let mut patch = Array::new(&cut.patch).unwrap();
                 cut.take(at, &mesh, &mut patch);
                 let (place, counts) = (cut.patches.at(at), cut.patches.counts);
+                let cells = cut.patches.patch(at).cells;
                 if place[0] > 0 {
                     patch.values_mut()[cut.patch.index([-1, 0, 0])] = f64::NAN;
                 }
                 if place[1] + 1 < counts[1] {
-                    let above = [0, cut.patch.cells[1] as isize, 0];
+                    let above = [0, cells[1] as isize, 0];
                     patch.values_mut()[cut.patch.index(above)] = f64::NAN;
                 }
                 cut.put(at, &patch, &mut again);

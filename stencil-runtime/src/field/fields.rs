@@ -10,7 +10,7 @@ use stencil_compiler::plan::{BufferRole, Plan};
 use super::memory_use;
 use super::{Array, Buffers, Cut, Filling, GhostDepth, GhostValues, Shape};
 use crate::io::free_memory;
-use crate::mesh::{Boundaries, Mesh, Neighbours, Patches};
+use crate::mesh::{Boundaries, Mesh, Neighbours, Patch, Patches};
 use crate::{Error, Number};
 
 /// The mesh and the settings of a device, apart from its plan.
@@ -99,7 +99,7 @@ impl<T: Number> Fields<T> {
         Ok(())
     }
 
-    /// Returns the shape of the arrays of a patch.
+    /// Returns the shape of the arrays of the largest patch.
     pub(crate) fn shape(&self) -> &Shape {
         &self.cut.patch
     }
@@ -119,10 +119,11 @@ impl<T: Number> Fields<T> {
         &self.arrays
     }
 
-    /// Returns the arrays of each patch, by buffers, to be changed; with them the shape that all have.
-    pub(crate) fn patches_mut(&mut self) -> (&Shape, &mut [Vec<Array<T>>]) {
+    /// Returns the shape of each patch and its arrays, by buffers, to be changed.
+    pub(crate) fn patches_mut(&mut self) -> impl Iterator<Item = (Shape, &mut Vec<Array<T>>)> {
         self.forget();
-        (&self.cut.patch, &mut self.arrays)
+        let shapes = self.neighbours.patches.iter().map(|patch| self.cut.patch.of(patch.cells));
+        shapes.zip(&mut self.arrays)
     }
 
     /// Forgets values of the whole mesh that were put together.
@@ -190,7 +191,7 @@ impl<T: Number> Fields<T> {
         let shape = self.cut.patch;
         for (arrays, patch) in self.arrays.iter_mut().zip(&self.neighbours.patches) {
             let first = patch.lo.map(|n| n as isize);
-            arrays[buffer].set(&shape, [0; 3], |cell| {
+            arrays[buffer].set(&shape.of(patch.cells), [0; 3], |cell| {
                 value(std::array::from_fn(|axis| first[axis] + cell[axis]))
             });
         }
@@ -214,21 +215,21 @@ impl<T: Number> Fields<T> {
     /// Returns the value of a buffer in a cell or ghost cell of the mesh; `None` if no array has it.
     pub(crate) fn value(&self, name: &str, cell: [isize; 3]) -> Option<T> {
         let (shape, buffer) = (self.shape(), self.buffers.index(name).ok()?);
-        let local = |lo: [usize; 3]| -> [isize; 3] {
-            std::array::from_fn(|axis| cell[axis] - lo[axis] as isize)
+        let local = |patch: &Patch| -> [isize; 3] {
+            std::array::from_fn(|axis| cell[axis] - patch.lo[axis] as isize)
         };
-        let holds = |lo: [usize; 3], halo: [usize; 3]| {
-            let cell = local(lo);
+        let holds = |patch: &Patch, halo: [usize; 3]| {
+            let cell = local(patch);
             (0..3).all(|axis| {
                 let halo = halo[axis] as isize;
-                (-halo..shape.cells[axis] as isize + halo).contains(&cell[axis])
+                (-halo..patch.cells[axis] as isize + halo).contains(&cell[axis])
             })
         };
-        let patches = || self.neighbours.patches.iter().map(|patch| patch.lo);
-        let own = patches().position(|lo| holds(lo, [0; 3]));
+        let patches = || self.neighbours.patches.iter();
+        let own = patches().position(|patch| holds(patch, [0; 3]));
         // Ghost cells beyond the mesh belong to a patch beside its faces.
-        let patch = own.or_else(|| patches().position(|lo| holds(lo, shape.halo)))?;
-        let at = shape.index(local(self.neighbours.patches[patch].lo));
+        let patch = own.or_else(|| patches().position(|patch| holds(patch, shape.halo)))?;
+        let at = shape.index(local(&self.neighbours.patches[patch]));
         self.arrays[patch][buffer].values().get(at).copied()
     }
 
@@ -255,16 +256,17 @@ impl<T: Number> Fields<T> {
     /// Returns the first such cell of a buffer, in the order of the mesh.
     pub(crate) fn first_not_finite_of(&self, buffer: usize) -> Option<[usize; 3]> {
         let patches = self.arrays.iter().zip(&self.neighbours.patches);
-        let of_patch = |(arrays, patch): (&Vec<Array<T>>, &crate::mesh::Patch)| {
-            let cell = self.first_of_array(&arrays[buffer])?;
+        let of_patch = |(arrays, patch): (&Vec<Array<T>>, &Patch)| {
+            let shape = self.shape().of(patch.cells);
+            let cell = self.first_of_array(&shape, &arrays[buffer])?;
             Some(std::array::from_fn(|axis| patch.lo[axis] + cell[axis]))
         };
         let found = patches.filter_map(of_patch);
         found.min_by_key(|[x, y, z]: &[usize; 3]| [*z, *y, *x])
     }
 
-    fn first_of_array(&self, array: &Array<T>) -> Option<[usize; 3]> {
-        let values = array.interior(self.shape())?;
+    fn first_of_array(&self, shape: &Shape, array: &Array<T>) -> Option<[usize; 3]> {
+        let values = array.interior(shape)?;
         let rows = |z: usize| (0..values.dim().1).map(move |y| (z, y));
         let bad = (0..values.dim().0).into_par_iter().find_first(|z| {
             rows(*z).any(|(z, y)| {

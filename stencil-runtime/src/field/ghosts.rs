@@ -135,9 +135,10 @@ impl<T: Value> Source<'_, T> {
     fn is_wanted(&self, job: &Job) -> bool {
         let Job { buffer, of, .. } = job;
         let filled = self.arrays[of.to][*buffer].ends as isize;
-        let inside = |axis: usize| (0..self.shape.cells[axis] as isize).contains(&of.lo[axis]);
+        let cells = self.patches[of.to].cells.map(|n| n as isize);
+        let inside = |axis: usize| (0..cells[axis]).contains(&of.lo[axis]);
         let begins = of.lo[0] >= -filled;
-        let ends = of.lo[0] + of.size[0] as isize <= self.shape.cells[0] as isize + filled;
+        let ends = of.lo[0] + of.size[0] as isize <= cells[0] + filled;
         !(begins && ends && inside(1) && inside(2))
     }
 

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use stencil_compiler::plan::{BufferRole, Plan};
 
 use super::Shape;
+use crate::mesh::Patch;
 
 /// Bytes that a run takes on the device of its steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,18 +24,21 @@ pub struct MemoryUse {
 }
 
 impl MemoryUse {
-    /// Returns the use of arrays of a shape and of kept fields, in so many patches, which take so many bytes.
+    /// Returns the use of arrays on all patches and of kept fields, which take so many bytes.
     pub(crate) fn of_arrays(
-        shape: &Shape,
+        (patches, halo): (&[Patch], [usize; 3]),
         value_bytes: usize,
         [arrays, kept]: [usize; 2],
-        patches: usize,
         bytes: usize,
     ) -> Self {
-        let inside: usize = shape.cells.iter().product();
-        let around = (0..3).map(|axis| shape.cells[axis] + 2 * shape.halo[axis]);
-        let around = around.product::<usize>() - inside;
-        let of = |arrays: usize, cells: usize| arrays * patches * cells * value_bytes;
+        let cells = |halo: [usize; 3]| {
+            let of =
+                |patch: &Patch| (0..3).map(|a| patch.cells[a] + 2 * halo[a]).product::<usize>();
+            patches.iter().map(of).sum::<usize>()
+        };
+        let inside = cells([0; 3]);
+        let around = cells(halo) - inside;
+        let of = |arrays: usize, cells: usize| arrays * cells * value_bytes;
         let all = of(arrays + kept, inside + around);
         debug_assert!(all <= bytes, "{all} bytes of cells in {bytes}");
         MemoryUse {
@@ -134,7 +138,7 @@ pub(crate) fn arrays_of(
     all.into_iter().filter(|(_, count)| *count > 0)
 }
 
-/// Checks that so many arrays on each patch, of so many patches along each axis, fit into so many free bytes.
+/// Checks that so many arrays on each patch of a mesh, of so many patches along each axis, fit into so many free bytes.
 ///
 /// # Errors
 /// If they do not: the bytes that they take, and the largest mesh of the same shape that fits.
@@ -146,13 +150,11 @@ pub(crate) fn fits(
     free: Option<u64>,
 ) -> Result<(), Shortage> {
     let of_a_patch: usize = arrays.iter().map(|(_, count)| count).sum();
-    let of_mesh = |cells: [usize; 3]| -> [usize; 3] {
-        std::array::from_fn(|axis| cells[axis] * patches[axis])
-    };
     let patches_in_all: usize = patches.iter().product();
     let count = of_a_patch * patches_in_all;
     // Bytes as a real number: those of an absurdly large mesh may overflow 64 bits.
     let bytes_of = |cells: [usize; 3]| {
+        let cells: [usize; 3] = std::array::from_fn(|axis| cells[axis].div_ceil(patches[axis]));
         let array =
             Shape::new(cells, halo, value_bytes).map(|shape| shape.array_bytes(value_bytes));
         let values = (0..3).map(|axis| cells[axis] as f64 + 2.0 * halo[axis] as f64);
@@ -169,11 +171,11 @@ pub(crate) fn fits(
     };
     let fits = largest(cells, |cells| needed(cells) <= most);
     Err(Shortage {
-        cells: of_mesh(cells),
+        cells,
         needed: needed(cells),
         free,
         parts: arrays.iter().map(part).collect(),
-        fits: Some(of_mesh(fits)),
+        fits: Some(std::array::from_fn(|axis| fits[axis].max(patches[axis]))),
     })
 }
 
@@ -207,13 +209,14 @@ pub(crate) fn largest(cells: [usize; 3], fits: impl Fn([usize; 3]) -> bool) -> [
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mesh::Patches;
 
     #[test]
     fn arrays_are_values_ghost_cells_and_padding() {
         // Rows of 12 values with ghost cells before and behind fill lines of 32 values.
         let shape = Shape::new([12, 5, 4], [2, 1, 0], 4).unwrap();
-        let bytes = 3 * 4 * shape.len();
-        let room = MemoryUse::of_arrays(&shape, 4, [2, 1], 1, bytes);
+        let (bytes, patches) = (3 * 4 * shape.len(), Patches::one(shape.cells).list());
+        let room = MemoryUse::of_arrays((&patches, shape.halo), 4, [2, 1], bytes);
         let cells = 12 * 5 * 4;
         assert_eq!((room.values, room.kept), (2 * 4 * cells, 4 * cells));
         assert_eq!(room.ghosts, 3 * 4 * (16 * 7 * 4 - cells));

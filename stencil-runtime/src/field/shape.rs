@@ -7,7 +7,8 @@ use stencil_compiler::schedule::COPY_BYTES;
 pub(super) const ALIGNMENT: usize = 128;
 
 /// Size and layout that all arrays of a patch share: `[z][y][x]`, the first interior cell of each
-/// row aligned, the ghost cells before it behind those of the row before.
+/// row aligned, the ghost cells before it behind those of the row before. All patches have the layout of the largest; the
+/// ghost cells behind a row follow its own last cell.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) cells: [usize; 3],
@@ -36,6 +37,11 @@ impl Shape {
         length.checked_mul(bytes).filter(|all| isize::try_from(*all).is_ok())?;
         let origin = lead + halo[2] * plane + halo[1] * pitch + halo[0];
         Some(Shape { cells, halo, layout: Layout { origin, pitch, plane }, lead, length })
+    }
+
+    /// Returns the shape of a patch of fewer cells in arrays of the same layout.
+    pub(crate) fn of(&self, cells: [usize; 3]) -> Self {
+        Shape { cells, ..*self }
     }
 
     /// Returns the number of values of an array, with the padding of its rows.

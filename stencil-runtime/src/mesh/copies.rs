@@ -198,18 +198,17 @@ mod tests {
     #[test]
     fn boxes_cover_each_ghost_cell_once_and_lead_to_its_cell() {
         for periodic in [[true; 3], [false; 3], [true, false, true], [false, true, false]] {
-            for (counts, of_patch) in [
+            for (counts, cells) in [
                 ([1, 1, 1], [4, 3, 2]),
-                ([3, 1, 1], [2, 1, 1]),
-                ([2, 3, 1], [4, 1, 3]),
-                ([2, 2, 2], [3, 3, 3]),
+                ([3, 1, 1], [6, 1, 1]),
+                ([2, 3, 1], [8, 3, 3]),
+                ([2, 2, 2], [6, 6, 6]),
+                // Patches that differ.
+                ([3, 1, 1], [7, 1, 1]),
+                ([2, 3, 2], [3, 4, 5]),
             ] {
-                let patches = Patches { counts, cells: of_patch, devices: 1 };
-                let neighbours = Neighbours {
-                    patches: patches.list(),
-                    cells: std::array::from_fn(|a| counts[a] * of_patch[a]),
-                    periodic,
-                };
+                let patches = Patches { counts, mesh: cells, devices: 1 };
+                let neighbours = Neighbours { patches: patches.list(), cells, periodic };
                 // Deeper than a patch, and than the mesh.
                 check(&neighbours, [3, 2, 1]);
                 check(&neighbours, [5, 0, 4]);

@@ -1,6 +1,5 @@
 //! A mesh as a list of patches.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::{Axis, Mesh, Side};
@@ -27,14 +26,15 @@ impl Patch {
     }
 }
 
-/// The patches of a mesh: so many along each axis, all of the same number of cells. They are counted along x first,
+/// The patches of a mesh: so many along each axis, in numbers of cells that differ by one at most. Patch `i` of `p`
+/// begins at cell `i * n / p` of `n`, rounded down, so the last one is among the largest. They are counted along x first,
 /// then y, then z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Patches {
     /// Patches along x, y, z.
     pub(crate) counts: [usize; 3],
-    /// Interior cells of each along x, y, z.
-    pub(crate) cells: [usize; 3],
+    /// Cells of the mesh along x, y, z.
+    pub(crate) mesh: [usize; 3],
     /// The number of devices that share them. Each has patches that follow each other, as equally many as possible.
     pub(crate) devices: usize,
 }
@@ -44,20 +44,11 @@ impl Patches {
     pub(crate) fn new(mesh: &Mesh, counts: [usize; 3], devices: usize) -> Result<Self, Error> {
         for axis in Axis::ALL {
             let (cells, patches) = (mesh.cells[axis.index()], counts[axis.index()]);
-            if patches == 0 || !cells.is_multiple_of(patches) {
-                return Err(Error::Patches {
-                    axis,
-                    cells,
-                    patches,
-                    help: nearest(axis, cells, patches),
-                });
+            if patches == 0 || patches > cells {
+                return Err(Error::Patches { axis, cells, patches });
             }
         }
-        let patches = Patches {
-            counts,
-            cells: std::array::from_fn(|axis| mesh.cells[axis] / counts[axis]),
-            devices,
-        };
+        let patches = Patches { counts, mesh: mesh.cells, devices };
         if devices == 0 || devices > patches.count() {
             return Err(Error::Devices { devices, patches: patches.count() });
         }
@@ -74,14 +65,36 @@ impl Patches {
         self.count() == 1
     }
 
+    /// Returns the most cells of a patch along each axis.
+    pub(crate) fn largest(&self) -> [usize; 3] {
+        std::array::from_fn(|axis| self.mesh[axis].div_ceil(self.counts[axis]))
+    }
+
+    /// Returns the fewest cells of a patch along each axis.
+    pub(crate) fn smallest(&self) -> [usize; 3] {
+        std::array::from_fn(|axis| self.mesh[axis] / self.counts[axis])
+    }
+
+    /// Returns the axes along which some patches have a cell less than others.
+    pub(crate) fn uneven(&self) -> [bool; 3] {
+        std::array::from_fn(|axis| self.smallest()[axis] < self.largest()[axis])
+    }
+
+    /// Returns a patch by its number.
+    pub(crate) fn patch(&self, number: usize) -> Patch {
+        let at = self.at(number);
+        let begin = |axis: usize, at: usize| at * self.mesh[axis] / self.counts[axis];
+        let lo = std::array::from_fn(|axis| begin(axis, at[axis]));
+        Patch {
+            lo,
+            cells: std::array::from_fn(|axis| begin(axis, at[axis] + 1) - lo[axis]),
+            owner: number * self.devices / self.count(),
+        }
+    }
+
     /// Returns all patches, in their order.
     pub(crate) fn list(&self) -> Vec<Patch> {
-        let patch = |number| Patch {
-            lo: std::array::from_fn(|axis| self.at(number)[axis] * self.cells[axis]),
-            cells: self.cells,
-            owner: number * self.devices / self.count(),
-        };
-        (0..self.count()).map(patch).collect()
+        (0..self.count()).map(|number| self.patch(number)).collect()
     }
 
     /// Returns the patches of one of the devices.
@@ -109,7 +122,7 @@ impl Patches {
 
     /// Returns one patch with all cells.
     pub(crate) fn one(cells: [usize; 3]) -> Self {
-        Patches { counts: [1; 3], cells, devices: 1 }
+        Patches { counts: [1; 3], mesh: cells, devices: 1 }
     }
 
     /// Returns the axes along which neighbours are on different devices. Around a periodic axis they are only if others are.
@@ -133,26 +146,6 @@ impl Patches {
         let [p, q, _] = self.counts;
         [patch % p, patch / p % q, patch / (p * q)]
     }
-}
-
-/// Suggests numbers that divide: numbers of patches next to the given one, and numbers of cells.
-fn nearest(axis: Axis, cells: usize, patches: usize) -> String {
-    let small = (1..=cells.isqrt()).filter(|count| cells.is_multiple_of(*count));
-    let divisors: BTreeSet<usize> = small.flat_map(|count| [count, cells / count]).collect();
-    let fewer = divisors.range(..=patches).next_back();
-    let more = divisors.range(patches.saturating_add(1)..).next();
-    let choice = fewer.into_iter().chain(more);
-    let choice: Vec<String> = choice.map(|n| n.to_string()).collect();
-    let choice = choice.join(" or ");
-    let word = if choice == "1" { "patch" } else { "patches" };
-    let mut help = format!("give {choice} {word} along {axis}");
-    if patches > 0 && cells > 1 {
-        let less = cells / patches * patches;
-        let choice = [less, less.saturating_add(patches)].map(|n| n.to_string());
-        let choice = if less == 0 { &choice[1..] } else { &choice };
-        help += &format!(", or {} cells", choice.join(" or "));
-    }
-    help
 }
 
 #[cfg(test)]
@@ -181,35 +174,46 @@ mod tests {
     #[test]
     fn patches_are_counted_along_x_first() {
         let patches = cut([8, 3, 9], [2, 1, 3]).unwrap();
-        assert_eq!((patches.cells, patches.count()), ([4, 3, 3], 6));
+        assert_eq!((patches.largest(), patches.count()), ([4, 3, 3], 6));
         assert_eq!(patches.at(0), [0, 0, 0]);
         assert_eq!(patches.at(1), [1, 0, 0]);
         assert_eq!(patches.at(5), [1, 0, 2]);
         assert!(!patches.is_one() && cut([5, 1, 1], [1; 3]).unwrap().is_one());
     }
 
+    /// The formulas of kernels: the patch of a cell, and the cell in that patch.
     #[test]
-    fn what_does_not_divide_is_told_what_does() {
+    fn patches_differ_by_a_cell_and_are_found_by_their_cells() {
+        for cells in 1..30 {
+            for count in 1..=cells {
+                let patches = cut([cells, 1, 1], [count, 1, 1]).unwrap();
+                let [[most, ..], [least, ..]] = [patches.largest(), patches.smallest()];
+                let list = patches.list();
+                for (number, patch) in list.iter().enumerate() {
+                    assert!((least..=most).contains(&patch.cells[0]) && most - least <= 1);
+                    for i in 0..patch.cells[0] {
+                        let at = (patch.lo[0] + i + 1) * count - 1;
+                        assert_eq!((at / cells, at % cells / count), (number, i));
+                    }
+                }
+                assert_eq!((list[0].cells[0], list[count - 1].cells[0]), (least, most));
+                assert_eq!(list.iter().map(|patch| patch.cells[0]).sum::<usize>(), cells);
+            }
+        }
+    }
+
+    #[test]
+    fn each_patch_has_a_cell() {
         for (cells, counts, message) in [
-            (
-                [8, 45, 9],
-                [2, 4, 3],
-                "the cells along y (45) do not divide into 4 patches; give 3 or 5 patches along y, or 44 or 48 cells",
-            ),
             (
                 [8, 8, 1],
                 [2, 2, 2],
-                "the cells along z (1) do not divide into 2 patches; give 1 patch along z",
+                "the cells along z (1) cannot be cut into 2 patches; give a number of patches from 1 to 1",
             ),
             (
-                [3, 8, 8],
-                [4, 1, 1],
-                "the cells along x (3) do not divide into 4 patches; give 3 patches along x, or 4 cells",
-            ),
-            (
-                [8, 8, 8],
+                [8, 3, 8],
                 [1, 0, 1],
-                "the cells along y (8) do not divide into 0 patches; give 1 patch along y",
+                "the cells along y (3) cannot be cut into 0 patches; give a number of patches from 1 to 3",
             ),
         ] {
             assert_eq!(cut(cells, counts).unwrap_err().to_string(), message);

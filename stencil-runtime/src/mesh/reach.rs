@@ -46,7 +46,7 @@ impl Boundaries {
         for (name, rules) in fields.chain(&self.sources).zip(&self.rules) {
             for face in Face::ALL {
                 let axis = face.axis.index();
-                let cells = patches.cells[axis];
+                let cells = patches.smallest()[axis];
                 let deepest = components.iter().map(|c| depth(&c.name, axis)).max();
                 let depth = match deepest {
                     Some(deepest) if self.has_custom() => deepest,

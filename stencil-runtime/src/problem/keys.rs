@@ -82,7 +82,7 @@ pub const KEYS: &[Key] = &[
         "mesh",
         "patches",
         "patches = [2, 1]",
-        "patches of equal shape along each axis; they divide the cells, and change no bit; one for each device if not given",
+        "patches along each axis, which differ by a cell at most and change no bit; one for each device if not given",
     ),
     key(
         "mesh",

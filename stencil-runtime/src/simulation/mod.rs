@@ -334,7 +334,7 @@ impl<T: Number> Simulation<T> {
         self.setup.mesh.cells
     }
 
-    /// Returns the number of patches of equal shape along x, y, z that the mesh is cut into.
+    /// Returns the number of patches along x, y, z that the mesh is cut into.
     pub fn patches(&self) -> [usize; 3] {
         self.setup.patches.counts
     }

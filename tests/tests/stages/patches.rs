@@ -11,10 +11,12 @@ use stencil_compiler::schedule::{Schedule, text};
 use stencil_compiler::search::presets;
 use stencil_compiler::search::space::{Draws, Space};
 use stencil_runtime::SystemDef;
-use stencil_tests::{Case, Layout, OrPanic, differing, interpreted_on, oracle, takes_in_turn};
+use stencil_tests::{
+    Case, Layout, OrPanic, algorithm_of, differing, interpreted_on, oracle, takes_in_turn,
+};
 
-/// Cells by the number of dimensions; patches are as thin as one cell, and thinner than the halo.
-const CELLS: [[usize; 3]; 3] = [[18, 1, 1], [10, 9, 1], [8, 5, 6]];
+/// Cells by the number of dimensions; patches differ by a cell, and are thinner than the halo.
+const CELLS: [[usize; 3]; 3] = [[19, 1, 1], [11, 8, 1], [9, 5, 5]];
 const PATCHES: [[usize; 3]; 3] = [[3, 1, 1], [2, 3, 1], [2, 1, 3]];
 /// Slots of fields swap every step.
 const STEPS: usize = 2;
@@ -89,4 +91,24 @@ fn every_system_has_the_same_bits_in_f32() {
 #[test]
 fn every_system_has_the_same_bits_in_f64() {
     every_system::<f64>(4);
+}
+
+/// Patches of 96 and 97 cells: the third block of 32 cells reads ghost cells of the shorter ones alone.
+#[test]
+fn no_block_of_the_interior_reads_ghost_cells_of_shorter_patches() {
+    let algorithm = algorithm_of(
+        "system Heat in 1d { field q: scalar; ddt(q) = lap(q); }
+        scheme s for Heat { space: central<order = 2>; time: ssprk2; }",
+    );
+    let schedule = text::parse("schedule kernel direct x=32").or_panic();
+    let compiled = compile(&algorithm, &schedule, &Target::new(f64::BYTES)).or_panic();
+    let mut case = Case::new(&algorithm, [290, 1, 1]);
+    case.dt = 1e-3;
+    let reference = oracle::<f64>(&algorithm, &case, STEPS);
+    for devices in 1..=3 {
+        let layout = Layout { patches: [3, 1, 1], devices };
+        let with = (0, Shadow::Off);
+        let found = interpreted_on(layout, &algorithm, &compiled, &case, STEPS, with).or_panic();
+        assert_eq!(differing(&found, &reference), 0, "{devices} devices");
+    }
 }

@@ -11,14 +11,20 @@ use stencil_tests::{Case, Layout, Machine, OrPanic, Seeded, algorithm_of, differ
 /// Steps of each run: values that are missing in one are read in the next.
 const STEPS: usize = 2;
 
-/// Cells of a patch by the number of dimensions. Tiles of 32 x 2 or 16 x 2 x 2 cells leave an interior on all axes.
-const PATCH: [[usize; 3]; 2] = [[96, 20, 1], [48, 10, 10]];
+/// The cells of a mesh, its patches and the devices that share them.
+type Cut = ([usize; 3], [usize; 3], usize);
 
-/// Patches and devices by the number of dimensions: cuts along one axis or two. Some devices have neighbours
-/// along a cut axis on their own, too.
-const LAYOUTS: [&[([usize; 3], usize)]; 2] = [
-    &[([1, 2, 1], 2), ([2, 2, 1], 2), ([2, 2, 1], 3), ([3, 1, 1], 3)],
-    &[([1, 1, 2], 2), ([1, 2, 2], 3), ([2, 1, 1], 2)],
+/// Meshes by the number of dimensions: cuts along one axis or two, into patches that are equal or not.
+/// Tiles of 32 x 2 or 16 x 2 x 2 cells leave an interior on all axes. Some devices have neighbours along a cut axis on
+/// their own, too.
+const LAYOUTS: [&[Cut]; 2] = [
+    &[
+        ([96, 40, 1], [1, 2, 1], 2),
+        ([191, 39, 1], [2, 2, 1], 2),
+        ([192, 40, 1], [2, 2, 1], 3),
+        ([287, 20, 1], [3, 1, 1], 3),
+    ],
+    &[([48, 10, 20], [1, 1, 2], 2), ([32, 25, 25], [1, 2, 2], 3), ([95, 10, 10], [2, 1, 1], 2)],
 ];
 
 /// A problem, with what its schedules have in common.
@@ -100,9 +106,8 @@ impl Problem {
 
     fn layouts(&self) -> Vec<(Layout, Case)> {
         let dimension = self.algorithm.dimension;
-        let layout = |(patches, devices): &([usize; 3], usize)| {
-            let cells = [0, 1, 2].map(|axis| PATCH[dimension - 2][axis] * patches[axis]);
-            let mut case = Case::new(&self.algorithm, cells).stepping(1e-3);
+        let layout = |(cells, patches, devices): &Cut| {
+            let mut case = Case::new(&self.algorithm, *cells).stepping(1e-3);
             case.means.clone_from(&self.means);
             (Layout { patches: *patches, devices: *devices }, case)
         };
@@ -144,18 +149,22 @@ impl Problem {
         }
     }
 
+    /// On patches that are equal and on others, in turn.
     fn shows_faults(&self) {
         let slowest = self.algorithm.dimension - 1;
-        let (layout, case) = self.layouts().swap_remove(0);
-        for (blocking, has_boxes) in blockings(self.algorithm.dimension) {
-            for schedule in &self.schedules {
+        let layouts = &self.layouts()[..2];
+        for (turn, (blocking, has_boxes)) in
+            blockings(self.algorithm.dimension).into_iter().enumerate()
+        {
+            for (of, schedule) in self.schedules.iter().enumerate() {
+                let (layout, case) = &layouts[(turn + of) % 2];
                 let compiled = self.compiled(schedule, blocking);
                 let mut faults = vec![Seeded::Missing, Seeded::Late, Seeded::Shallow(slowest)];
                 if has_boxes {
                     faults.extend([Seeded::Wide, Seeded::Without]);
                 }
                 for fault in faults {
-                    let found = self.run(&compiled, (layout, &case), Some(fault));
+                    let found = self.run(&compiled, (*layout, case), Some(fault));
                     assert!(found.is_err(), "{fault:?} {blocking} {}", self.algorithm.name);
                 }
             }

@@ -114,15 +114,15 @@ impl Evaluation {
         let patches = patches.map(|(patch, arrays)| {
             let inputs = self.inputs.iter();
             let view = |i: &usize| View::whole(arrays[*i].values(), shape.layout);
-            (patch, inputs.map(view).collect())
+            let steps = Steps::new::<T>(self.instructions, patch.cells[0], 0);
+            (patch, inputs.map(view).collect(), steps)
         });
-        let patches: Vec<(&Patch, Vec<View<'_, T>>)> = patches.collect();
+        let patches: Vec<(&Patch, Vec<View<'_, T>>, Steps)> = patches.collect();
         let [nx, ny, nz] = fields.domain.mesh.cells;
         let scratch = || {
             let rows = vec![vec![T::ZERO; nx]; program.outputs().len()];
             (program.scratch(&uniforms), rows)
         };
-        let steps = Steps::new::<T>(self.instructions, shape.cells[0], 0);
         let row = |(scratch, rows): &mut (_, Vec<Vec<T>>), i: usize| {
             let [y, z] = [i % ny, i / ny];
             let holds = |patch: &Patch| {
@@ -131,7 +131,7 @@ impl Evaluation {
                 };
                 is_in(1, y) && is_in(2, z)
             };
-            for (patch, inputs) in patches.iter().filter(|(patch, _)| holds(patch)) {
+            for (patch, inputs, steps) in patches.iter().filter(|(patch, ..)| holds(patch)) {
                 let target = |row| Target { values: row, pitch: nx, plane: nx };
                 let cells = patch.lo[0]..patch.lo[0] + patch.cells[0];
                 let outputs = rows.iter_mut().map(|row| target(&mut row[cells.clone()]));
@@ -142,7 +142,7 @@ impl Evaluation {
                     inputs,
                     outputs: outputs.collect(),
                     uniforms: &uniforms,
-                    steps: &steps,
+                    steps,
                     looks_ahead: false,
                 };
                 T::rows(self.instructions, program, scratch, part);

@@ -225,10 +225,9 @@ impl<T: Number> Machine<T> {
             return Ok(());
         };
         let looks = (self.instructions, self.fields.most());
-        let (shape, patches) = self.fields.patches_mut();
         let mut finite = std::mem::replace(&mut self.finite_inside, true);
-        for arrays in patches {
-            finite &= march.run(region, &self.launches, (shape, arrays), looks);
+        for (shape, arrays) in self.fields.patches_mut() {
+            finite &= march.run(region, &self.launches, (&shape, arrays), looks);
         }
         match finite {
             true => Ok(()),
@@ -246,8 +245,7 @@ impl<T: Number> Machine<T> {
         let is_kept = |new: usize| pairs.iter().any(|(previous, _)| *previous == new);
         let is_read = |new: usize| self.fields.buffers.is_shared(new) || is_kept(new);
         let read_again: Vec<bool> = pairs.iter().map(|(_, new)| is_read(*new)).collect();
-        let (_, patches) = self.fields.patches_mut();
-        for (arrays, spares) in patches.iter_mut().zip(&mut self.spares) {
+        for ((_, arrays), spares) in self.fields.patches_mut().zip(&mut self.spares) {
             for ((field, new), read_again) in pairs.iter().zip(&read_again) {
                 arrays.swap(*field, *new);
                 let spare = spares.get_mut(field).filter(|_| !self.holds_last);
@@ -270,8 +268,7 @@ impl<T: Number> Machine<T> {
         if !self.fields.domain.keep_last {
             return false;
         }
-        let (_, patches) = self.fields.patches_mut();
-        for (arrays, spares) in patches.iter_mut().zip(&mut self.spares) {
+        for ((_, arrays), spares) in self.fields.patches_mut().zip(&mut self.spares) {
             for (field, spare) in spares {
                 std::mem::swap(&mut arrays[*field], spare);
             }
@@ -354,7 +351,8 @@ impl<T: Number> Device<T> for Machine<T> {
         let bytes = all.map(|array| array.values().len() * T::BYTES).sum();
         let spares = self.spares.first().map_or(0, BTreeMap::len);
         let counts = [used.count() / patches.len(), spares];
-        MemoryUse::of_arrays(self.fields.shape(), T::BYTES, counts, patches.len(), bytes)
+        let on = (self.fields.neighbours.patches.as_slice(), self.fields.shape().halo);
+        MemoryUse::of_arrays(on, T::BYTES, counts, bytes)
     }
 
     fn step(
@@ -399,8 +397,8 @@ fn allocated<T: Number>(plan: &Plan, domain: Domain, halo: [usize; 3]) -> Result
     let has_rings = has_rings(plan);
     let mut fields = Fields::without_arrays(plan, domain, patches, halo)?;
     let arrays: Vec<_> = memory_use::arrays_of(plan, has_rings, keep_last).collect();
-    let (size, free) = ((patches.cells, halo), free_memory::available());
-    memory_use::fits(&arrays, size, patches.counts, T::BYTES, free)?;
+    let free = free_memory::available();
+    memory_use::fits(&arrays, (patches.mesh, halo), patches.counts, T::BYTES, free)?;
     let is_ring = |at: usize| has_rings && plan.buffers[at].role == BufferRole::Derived;
     for at in (0..plan.buffers.len()).filter(|at| is_ring(*at)) {
         fields.buffers.separate(at);

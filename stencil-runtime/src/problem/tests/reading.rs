@@ -32,10 +32,10 @@ fn patches_arrive_and_are_written_where_there_are_many() {
     assert!(!flow(&[]).to_toml(None).contains("patches"));
 
     let changed = |patches: &str| parse(FLOW, &[Change::set(patches)]).unwrap_err().to_string();
-    let message = changed("mesh.patches=2,5");
+    let message = changed("mesh.patches=2,13");
     let expected = [
-        "the cells along y (12) do not divide into 5 patches",
-        "give 4 or 6 patches along y, or 10 or 15 cells",
+        "the cells along y (12) cannot be cut into 13 patches",
+        "give a number of patches from 1 to 12",
     ];
     assert!(expected.iter().all(|part| message.contains(part)), "{message}");
     assert!(changed("mesh.patches=0").contains("give a whole number from 1 on"));

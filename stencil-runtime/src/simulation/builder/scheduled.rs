@@ -79,7 +79,7 @@ impl Scheduled {
 pub(super) fn target<T: Number>(boundaries: &Boundaries, patches: &Patches) -> Target {
     let around = boundaries.around(patches);
     let target = Target::new(T::BYTES).around(around);
-    target.over(patches.cells, patches.of_a_device()).cut(patches.cut())
+    target.over(patches.largest(), patches.of_a_device()).cut(patches.cut())
 }
 
 /// Returns the plan of a schedule, if it fuses substeps: on periodic meshes only, on which ghost cells of any depth

@@ -23,11 +23,16 @@ struct Box {
   int array, rules, to, from, lo[3], size[3], shift[3], face[3], block, blocks, lanes;
 };
 
+// The first cell of a patch in the mesh, and its cells.
+struct Patch {
+  int first[3], n[3];
+};
+
 struct Arrays {
   Array at[ARRAYS];
 };
 
-// The patch that ghost cells follow, and the first cells of both patches in the mesh.
+// The patch that ghost cells follow.
 struct Field {
   Pointer values;
   const Rule* rules;
@@ -35,7 +40,10 @@ struct Field {
   const double* weights;
   const Mesh& mesh;
   const Box& box;
-  int to[3], from[3];
+  const Patch* patches;
+  // Its cells along an axis.
+  __device__ __forceinline__ int cells(int axis) const { return MANY ? patches[box.from].n[axis] : mesh.n[axis]; }
+  __device__ __forceinline__ int first(int patch, int axis) const { return MANY ? patches[patch].first[axis] : 0; }
 };
 
 static __device__ __forceinline__ const Rule& rule_of(const Field& field, int axis) {
@@ -48,7 +56,9 @@ static __device__ __forceinline__ double number(const Field& field, const Rule& 
   if (rule.table < 0) return rule.number;
   constexpr int a = Axis == 0 ? 1 : 0, b = Axis == 2 ? 1 : 2;
   const Mesh& m = field.mesh;
-  const int i = c[a] + (a < Axis ? field.to[a] : field.from[a]), j = c[b] + (b < Axis ? field.to[b] : field.from[b]);
+  const Box& box = field.box;
+  const int i = c[a] + field.first(a < Axis ? box.to : box.from, a);
+  const int j = c[b] + field.first(b < Axis ? box.to : box.from, b);
   return field.tables[rule.table + i + m.halo[a] + (j + m.halo[b]) * (m.all[a] + 2 * m.halo[a])];
 }
 
@@ -62,7 +72,7 @@ struct Along {
       c[Axis] = own;
       return value;
     }
-    const int n = field.mesh.n[Axis], last = n - 1;
+    const int n = field.cells(Axis), last = n - 1;
     const bool hi = field.box.face[Axis];
     const int k = hi ? i - n : -1 - i;
     const Rule rule = rule_of(field, Axis);
@@ -121,7 +131,7 @@ static __device__ __forceinline__ bool has_source(const Field& field, int axis) 
 static __device__ __forceinline__ Source source(const Field& field, int kind, int axis, int i) {
   i += field.box.shift[axis];
   if (field.box.face[axis] < 0) return {i, false};
-  const int n = field.mesh.n[axis], last = n - 1;
+  const int n = field.cells(axis), last = n - 1;
   const bool hi = field.box.face[axis];
   const int inner = kind == NEAREST ? 0 : min(hi ? i - n : -1 - i, last);
   return {hi ? last - inner : inner, kind == NEGATIVE};
@@ -193,24 +203,14 @@ static __device__ __forceinline__ void fill_rows(const Field& field, int block, 
   }
 }
 
-// The first cell of a patch in the mesh.
-static __device__ __forceinline__ void first_cell(const Mesh& mesh, unsigned patch, int (&first)[3]) {
-  const unsigned row = patch / mesh.count[0];
-  first[0] = patch % mesh.count[0] * mesh.n[0];
-  first[1] = row % mesh.count[1] * mesh.n[1];
-  first[2] = row / mesh.count[1] * mesh.n[2];
-}
-
 extern "C" __global__ void __launch_bounds__(256, MANY ? 4 : 5) fill_ghosts(
     const Box* __restrict__ boxes, const int* __restrict__ box_of_block, const Rule* __restrict__ rules,
-    const double* __restrict__ tables, const double* __restrict__ weights,
+    const double* __restrict__ tables, const double* __restrict__ weights, const Patch* __restrict__ patches,
     const __grid_constant__ Arrays arrays, const __grid_constant__ Mesh mesh) {
   const Box box = boxes[box_of_block[blockIdx.x]];
   Pointer values = arrays.at[box.array];
-  Field field = {values, rules + 6 * box.rules, tables, weights, mesh, box, {0, 0, 0}, {0, 0, 0}};
+  Field field = {values, rules + 6 * box.rules, tables, weights, mesh, box, patches};
   if (MANY) {
-    first_cell(mesh, box.to, field.to);
-    first_cell(mesh, box.from, field.from);
     field.values = values + corner(mesh, box.from);
     values = values + corner(mesh, box.to);
   }
@@ -249,8 +249,8 @@ extern "C" __global__ void __launch_bounds__(256) find_bad(
     int begin = 0, end = mesh.all[0];
     if (MANY) {
       const int before = (patches + number / of_patch) * across;
-      begin = max(own.first - before, 0) * mesh.n[0];
-      end = min(own.end - before, across) * mesh.n[0];
+      begin = first_cell(mesh, 0, max(own.first - before, 0));
+      end = first_cell(mesh, 0, min(own.end - before, across));
     }
     const Pointer at = values + place<1>(mesh, row % mesh.all[1]) + place<2>(mesh, row / mesh.all[1]);
     for (int x = begin + blockIdx.z * 256 + threadIdx.x; x < end; x += 256 * gridDim.z) {

@@ -13,7 +13,7 @@ use crate::backend::cuda::kernels::formulas::Formulas;
 use crate::backend::cuda::memory::Addresses;
 use crate::backend::cuda::memory::patches::MeshShape;
 use crate::field::GhostDepth;
-use crate::mesh::{Axis, Boundaries, CopyBox, Face, Mesh, Neighbours, Number, Rule, Side};
+use crate::mesh::{Axis, Boundaries, CopyBox, Face, Mesh, Neighbours, Number, Patch, Rule, Side};
 
 /// The kernels, for values of the type `real` and [`ARRAYS`](crate::backend::cuda::memory::ARRAYS) arrays.
 pub(crate) const TEXT: &str = include_str!("ghosts.cu");
@@ -55,10 +55,20 @@ struct GhostBox {
     lanes: i32,
 }
 
+/// The same struct as in the text.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct PatchPlace {
+    first: [i32; 3],
+    n: [i32; 3],
+}
+
 // SAFETY: plain numbers in the layout of C, without padding between them.
 unsafe impl DeviceRepr for FaceRule {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for GhostBox {}
+// SAFETY: as above.
+unsafe impl DeviceRepr for PatchPlace {}
 
 /// The rule of a face without a condition.
 const PERIODIC: FaceRule = FaceRule { kind: 0, table: -1, number: 0.0, cells: 0, weights: 0 };
@@ -66,7 +76,7 @@ const PERIODIC: FaceRule = FaceRule { kind: 0, table: -1, number: 0.0, cells: 0,
 /// Boxes around patches that one launch fills.
 #[derive(Debug)]
 pub(crate) struct Boxes {
-    shape: MeshShape,
+    shape: Box<MeshShape>,
     surfaces: bool,
     boxes: CudaSlice<GhostBox>,
     /// The box of each block.
@@ -112,6 +122,8 @@ pub(crate) struct Ghosts {
     tables: CudaSlice<f64>,
     /// Weights of polynomials.
     weights: CudaSlice<f64>,
+    /// The places of patches in the mesh.
+    patches: CudaSlice<PatchPlace>,
     /// Values of a sector of memory.
     sector: i32,
     /// The number of components that have rules; the rule of periodic faces follows theirs.
@@ -166,12 +178,16 @@ impl Ghosts {
         if length + MARGIN > i32::MAX as usize {
             return Err(CudaError::Tables { values: length });
         }
+        let counted = |cells: [usize; 3]| cells.map(|n| n as i32);
+        let place = |p: &Patch| PatchPlace { first: counted(p.lo), n: counted(p.cells) };
+        let patches: Vec<_> = neighbours.patches.iter().map(place).collect();
         let failed = CudaError::driver("copying boundary conditions to the card");
         Ok(Ghosts {
             fill,
             fill_surfaces,
             shape,
             neighbours,
+            patches: stream.clone_htod(&patches).map_err(&failed)?,
             rules: stream.clone_htod(&rules).map_err(&failed)?,
             tables: stream.alloc_zeros(length + MARGIN).map_err(&failed)?,
             weights: stream.clone_htod(&weights).map_err(&failed)?,
@@ -180,9 +196,10 @@ impl Ghosts {
         })
     }
 
-    /// Returns the bytes of its rules and tables.
+    /// Returns the bytes of its rules, tables and places of patches.
     pub(crate) fn bytes(&self) -> usize {
-        self.rules.num_bytes() + self.tables.num_bytes() + self.weights.num_bytes()
+        let numbers = self.tables.num_bytes() + self.weights.num_bytes();
+        self.rules.num_bytes() + numbers + self.patches.num_bytes()
     }
 
     /// Returns the boxes of ghost cells of some arrays of a shape, or surfaces, each with a component whose rules it
@@ -232,7 +249,7 @@ impl Ghosts {
         let cells = |own: &GhostBox| own.size.iter().map(|n| *n as usize).product::<usize>();
         let failed = CudaError::driver("copying a list of ghost cells to the card");
         Ok(Some(Boxes {
-            shape,
+            shape: Box::new(shape),
             surfaces,
             cells: boxes.iter().map(cells).sum(),
             boxes: stream.clone_htod(&boxes).map_err(&failed)?,
@@ -246,10 +263,11 @@ impl Ghosts {
         let (mut lo, mut size) = (of.lo.map(|n| n as i32), of.size.map(|n| n as i32));
         let sector = self.sector;
         let up = |value: i32| (value + sector - 1) / sector * sector;
-        let (n, halo, depth) = (self.shape.n[0], self.shape.halo[0], depth as i32);
+        let [n, of_source] = [of.to, of.from].map(|at| self.neighbours.patches[at].cells[0] as i32);
+        let (halo, depth) = (self.shape.halo[0], depth as i32);
         let has_room = up(n + halo) + up(halo) <= self.shape.pitch;
         // The added cells come from beside the source of the others.
-        let is_one = size[0] == depth && (of.faces[0].is_some() || up(depth) <= n);
+        let is_one = size[0] == depth && (of.faces[0].is_some() || up(depth) <= of_source);
         if surfaces || !has_room || !is_one {
             return (lo, size);
         }
@@ -279,8 +297,8 @@ impl Ghosts {
         };
         let mut launch = stream.launch_builder(fill);
         launch.arg(&boxes.boxes).arg(&boxes.of_block);
-        launch.arg(&self.rules).arg(&self.tables).arg(&self.weights);
-        launch.arg(arrays).arg(&boxes.shape);
+        launch.arg(&self.rules).arg(&self.tables).arg(&self.weights).arg(&self.patches);
+        launch.arg(arrays).arg(&*boxes.shape);
         // SAFETY: the arguments are those of the kernel; boxes lie in the halo of the arrays.
         let launched = unsafe { launch.launch(config) };
         launched.map_err(CudaError::driver("filling ghost cells"))?;

@@ -42,7 +42,7 @@ pub(crate) fn fitted(
     patches: &mesh::Patches,
     device: &Device,
 ) -> Plan {
-    let (cells, cut) = (patches.cells, patches.cut());
+    let (cells, cut) = (patches.largest(), patches.cut());
     let room = |units| FitTo { dimension, cells, patches: patches.of_a_device(), cut, units };
     let plan = plan.clone();
     match device.units {
@@ -119,7 +119,7 @@ pub(crate) struct Ready {
     places: Vec<i32>,
     /// Places of its uniforms in the algorithm.
     pub(crate) uniforms: Vec<usize>,
-    /// Interior cells, values of a row and of a plane.
+    /// Interior cells of the largest patch, values of a row and of a plane.
     sizes: [i32; 5],
     /// The number of its card among those of the run: it covers the patches of that card.
     owner: usize,
@@ -192,9 +192,10 @@ pub(crate) fn load(
     let modules = modules(card, cache, &sources, &Places::of(algorithm))?;
     let mut launches = Vec::new();
     let (on, cut) = ((shape, memory.patches_of(owner), form), memory.cut());
+    let uneven = memory.uneven();
     for (at, (text, loaded)) in texts.iter().zip(modules).enumerate() {
         let has_parts = plan.steps.contains(&Step::Launch { launch: at, region: Region::Interior });
-        let rim = has_parts.then(|| plan.rim(at, cut));
+        let rim = has_parts.then(|| plan.rim_of_blocks(at, cut, uneven));
         let grids = Grids::new(&text.kernel, on, rim)?;
         let launch = &plan.launches[at];
         let mut ready = Ready::new(card, (algorithm, plan), launch, text, (shape, grids), loaded)?;

@@ -30,10 +30,11 @@ impl<T: Number> Machine<T> {
             formulas,
             self.looks[0].bytes(),
         ];
-        let (patch, patches) = (&self.cut.patch, self.cut.patches.of_a_device());
+        let own = &self.cut.patches.list()[self.cut.patches.owned(0)];
+        let on = (own, self.cut.patch.halo);
         MemoryUse {
             others: others.iter().sum::<usize>() + lists.sum::<usize>(),
-            ..MemoryUse::of_arrays(patch, T::BYTES, counts, patches, self.memory.bytes())
+            ..MemoryUse::of_arrays(on, T::BYTES, counts, self.memory.bytes())
         }
     }
 }
@@ -122,11 +123,13 @@ fn counted(shape: &Shape, of: usize) -> Result<(), CudaError> {
 
 /// Returns the largest grid of the same shape, in as many patches, that fits.
 fn largest(cut: &Cut, bytes: usize, fits: impl Fn(&Shape) -> bool) -> [usize; 3] {
-    let cells = memory_use::largest(cut.patch.cells, |cells| {
-        let there = Shape::new(cells, cut.patch.halo, bytes);
+    let counts = cut.patches.counts;
+    let cells = memory_use::largest(cut.patches.mesh, |cells| {
+        let of_patch = std::array::from_fn(|axis| cells[axis].div_ceil(counts[axis]));
+        let there = Shape::new(of_patch, cut.patch.halo, bytes);
         there.is_some_and(|shape| fits(&shape))
     });
-    std::array::from_fn(|axis| cells[axis] * cut.patches.counts[axis])
+    std::array::from_fn(|axis| cells[axis].max(counts[axis]))
 }
 
 #[cfg(test)]

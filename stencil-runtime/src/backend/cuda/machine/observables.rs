@@ -61,7 +61,7 @@ impl On {
     fn target<T: Number>(&self, around: [bool; 3]) -> (Target, Precision) {
         let target = Target::new(T::BYTES)
             .around(around)
-            .over(self.patches.cells, self.patches.of_a_device())
+            .over(self.patches.largest(), self.patches.of_a_device())
             .on(self.device);
         (target, T::PRECISION)
     }

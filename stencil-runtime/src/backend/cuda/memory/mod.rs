@@ -177,6 +177,11 @@ impl Memory {
         self.patches.cut()
     }
 
+    /// Returns the axes along which some patches have a cell less than others.
+    pub(crate) fn uneven(&self) -> [bool; 3] {
+        self.patches.uneven()
+    }
+
     /// Returns the kind of text for launches on its arrays.
     pub(crate) fn launched_over(&self) -> emit::Patches {
         launched_over(&self.patches)

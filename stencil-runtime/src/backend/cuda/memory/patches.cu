@@ -1,13 +1,45 @@
-// A mesh is made of patches of equal shape, `count` along each axis, `step` values from one to the
-// next along each; a patch has n interior cells along each axis, the mesh has `all` of them. The values of
-// an array are `apart` from one cell to the next, and `pitch` and `plane` from one row and plane to the next.
-// In a surface the patches stand as they do in the mesh, each with its ghost cells: rows of `pitch` values, of which
-// `before` are in front of cell 0.
+// A mesh is made of patches in arrays of equal shape, `count` along each axis, `step` values from one to the next along
+// each. The mesh has `all` cells along an axis, and patch p of them begins at cell p * all / count, rounded down; the
+// largest has n. The values of an array are `apart` from one cell to the next, and `pitch` and `plane` from one row and
+// plane to the next. In a surface the patches stand as they do in the mesh, each with its ghost cells: rows of `pitch`
+// values, of which `before` are in front of cell 0. `by_all` and `by_count` are (2^64 - 1) / all and (2^64 - 1) / count.
 struct Mesh {
   int n[3], halo[3], all[3], count[3], pitch, plane, apart, before;
   long long step[3];
+  unsigned long long by_all[3], by_count[3];
   double h[3];
 };
+
+struct Divided {
+  int whole, rest;
+};
+
+// Divides, with `by` = (2^64 - 1) / divisor: that is less than 2^64 / divisor by no more than 1, so the high half of the
+// product is the quotient or one less.
+static __device__ __forceinline__ Divided divide(unsigned long long number, int divisor, unsigned long long by) {
+  const unsigned long long whole = __umul64hi(number, by);
+  const unsigned rest = number - whole * divisor, most = divisor;
+  return rest < most ? Divided{int(whole), int(rest)} : Divided{int(whole) + 1, int(rest - most)};
+}
+
+// The patch of a cell of the mesh along an axis, and the cell in it. Patch p begins at or before cell i if
+// p * all < (i + 1) * count; the rest of that division is the distance of both in units of 1 / count.
+struct Found {
+  int patch, cell;
+};
+
+template <int Axis>
+static __device__ __forceinline__ Found find(const Mesh& mesh, int i) {
+  if (!MANY) return {0, i};
+  const int count = mesh.count[Axis];
+  const Divided patch = divide((i + 1ull) * count - 1, mesh.all[Axis], mesh.by_all[Axis]);
+  return {patch.whole, divide(patch.rest, count, mesh.by_count[Axis]).whole};
+}
+
+// The first cell of a patch along an axis; `patch` is its place there.
+static __device__ __forceinline__ int first_cell(const Mesh& mesh, int axis, int patch) {
+  return MANY ? patch * (long long)mesh.all[axis] / mesh.count[axis] : 0;
+}
 
 #if SURFACE
 
@@ -60,10 +92,10 @@ struct Array {
 // The part of a place that the coordinate along an axis makes.
 template <int Axis>
 static __device__ __forceinline__ Place place(const Mesh& mesh, int i) {
-  const int patch = MANY ? i / mesh.n[Axis] : 0;
+  const Found found = find<Axis>(mesh, i);
   const int extent = Axis == 0 ? mesh.pitch : mesh.n[Axis] + 2 * mesh.halo[Axis];
   const int first = Axis == 0 ? mesh.before : mesh.halo[Axis];
-  const int at = first + patch * extent + (i - patch * mesh.n[Axis]);
+  const int at = first + found.patch * extent + found.cell;
   return {Axis == 0 ? at : 0, Axis == 1 ? at : 0, Axis == 2 ? at : 0};
 }
 
@@ -104,8 +136,8 @@ template <int Axis>
 static __device__ __forceinline__ Place place(const Mesh& mesh, int i) {
   const int unit = Axis == 0 ? APART(mesh) : Axis == 1 ? mesh.pitch : mesh.plane;
   if (!MANY) return i * unit;
-  const int patch = i / mesh.n[Axis];
-  return patch * mesh.step[Axis] + (i - patch * mesh.n[Axis]) * unit;
+  const Found found = find<Axis>(mesh, i);
+  return found.patch * mesh.step[Axis] + found.cell * unit;
 }
 
 // Where a row of a patch is in it, ghost cells included, and the part that x makes.
@@ -124,11 +156,14 @@ struct Owned {
   int first, end;
 };
 
-// The number, in the mesh, of a row of cells. It is counted patch by patch, from a row of patches along x on.
+// The number, in the mesh, of a row of cells. It is counted patch by patch, from a row of patches along x on, as if each
+// had as many rows as the largest: the last row of a shorter patch counts twice.
 static __device__ __forceinline__ int row_of_mesh(const Mesh& mesh, int patches, int number) {
   if (!MANY) return number;
   const int of_patch = mesh.n[1] * mesh.n[2], at = number % of_patch;
   patches += number / of_patch;
-  const int z = patches / mesh.count[1] * mesh.n[2] + at / mesh.n[1];
-  return z * mesh.all[1] + patches % mesh.count[1] * mesh.n[1] + at % mesh.n[1];
+  const int q = patches % mesh.count[1], r = patches / mesh.count[1];
+  const int y = min(first_cell(mesh, 1, q) + at % mesh.n[1], first_cell(mesh, 1, q + 1) - 1);
+  const int z = min(first_cell(mesh, 2, r) + at / mesh.n[1], first_cell(mesh, 2, r + 1) - 1);
+  return z * mesh.all[1] + y;
 }

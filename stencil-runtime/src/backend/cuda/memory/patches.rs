@@ -38,7 +38,7 @@ const THREADS: u32 = 256;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MeshShape {
-    /// Interior cells of a patch.
+    /// Interior cells of the largest patch.
     pub(crate) n: [i32; 3],
     pub(crate) halo: [i32; 3],
     /// Cells of the mesh.
@@ -51,6 +51,8 @@ pub(crate) struct MeshShape {
     /// Values of a row of a surface before cell 0.
     before: i32,
     step: [i64; 3],
+    by_all: [u64; 3],
+    by_count: [u64; 3],
     h: [f64; 3],
 }
 
@@ -95,6 +97,8 @@ impl MeshShape {
             apart: 1,
             before: 0,
             step: [stride, p * stride, p * q * stride].map(|n| n as i64),
+            by_all: cut.mesh.cells.map(reciprocal),
+            by_count: cut.patches.counts.map(reciprocal),
             h: mesh.spacing(),
         }
     }
@@ -126,7 +130,7 @@ impl MeshShape {
         (self.all[1] * self.all[2]).unsigned_abs()
     }
 
-    /// Returns the number of rows of interior cells of so many rows of patches along x.
+    /// Returns the number of rows of interior cells of so many rows of patches along x, as many of each as of the largest.
     pub(crate) fn rows_of(&self, patches: usize) -> u32 {
         (self.n[1] * self.n[2]).unsigned_abs() * patches as u32
     }
@@ -172,6 +176,11 @@ impl MeshShape {
     }
 }
 
+/// Returns the factor with which kernels divide by a number.
+fn reciprocal(divisor: usize) -> u64 {
+    u64::MAX / divisor.max(1) as u64
+}
+
 impl Cut {
     /// Copies an array of the mesh to the card, with its ghost cells.
     pub(crate) fn upload<T: Real>(
@@ -210,5 +219,38 @@ impl Cut {
             self.put(patch, &of_patch, values);
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The division of the text.
+    fn divide(number: u64, divisor: u64, by: u64) -> [u64; 2] {
+        let whole = ((u128::from(number) * u128::from(by)) >> 64) as u64;
+        let rest = (number - whole * divisor) as u32;
+        match u64::from(rest) < divisor {
+            true => [whole, rest.into()],
+            false => [whole + 1, u64::from(rest) - divisor],
+        }
+    }
+
+    #[test]
+    fn kernels_divide_exactly() {
+        let most = i32::MAX as u64;
+        let numbers = [1, 2, 3, 7, 64, 100, 1 << 16, (1 << 20) - 1, 1 << 30, most - 1, most];
+        for all in numbers {
+            for count in numbers.into_iter().filter(|count| *count <= all) {
+                let [by_all, by_count] = [all, count].map(|n| reciprocal(n as usize));
+                for i in [0, 1, all / 3, all / 2, all - 1].into_iter().filter(|i| *i < all) {
+                    let at = (i + 1) * count - 1;
+                    let [patch, rest] = divide(at, all, by_all);
+                    assert_eq!([patch, rest], [at / all, at % all], "{i} of {all} in {count}");
+                    let [cell, _] = divide(rest, count, by_count);
+                    assert_eq!(patch * all / count + cell, i, "{i} of {all} in {count}");
+                }
+            }
+        }
     }
 }

@@ -266,8 +266,8 @@ mod tests {
 
     #[test]
     fn patches_fill_a_surface_once() {
-        let patches = Patches { counts: [3, 2, 2], cells: [9, 7, 5], devices: 1 };
-        let shape = Shape::new(patches.cells, [3, 2, 1], 8).unwrap();
+        let patches = Patches { counts: [3, 2, 2], mesh: [26, 14, 9], devices: 1 };
+        let shape = Shape::new(patches.largest(), [3, 2, 1], 8).unwrap();
         let surfaces = Surfaces { all: Vec::new(), rows: Rows::new::<f64>(&shape), patches };
         let counts = surfaces.rows.counts();
         assert_eq!(counts, [16, 11, 7]);
