@@ -62,14 +62,14 @@ stencil_runtime::pde! {
 }
 
 stencil_runtime::pde! {
-    /// Two arrays a field: new values go where previous ones are.
-    system States in 3d {
+    /// Three arrays a field: an accumulator beside the old and the new values.
+    system Accumulators in 3d {
         field q: scalar;
         field w: vector;
         ddt(q) = 0.02 * lap(q) - div(w);
         ddt(w) = 0.1 * grad(div(w)) - q * grad(q);
     }
-    scheme central4 for States { space: central<order = 4>; mixed: product; time: rk3_williamson<storage = states>; }
+    scheme central4 for Accumulators { space: central<order = 4>; mixed: product; time: rk3_williamson<storage = accumulator>; }
 }
 
 fn agrees<T: Number>(system: &impl ToSystem) {
@@ -105,7 +105,7 @@ fn functions_compiled_have_the_oracles_bits() {
 }
 
 #[test]
-fn states_compiled_have_the_oracles_bits() {
-    agrees::<f32>(&States);
-    agrees::<f64>(&States);
+fn accumulators_compiled_have_the_oracles_bits() {
+    agrees::<f32>(&Accumulators);
+    agrees::<f64>(&Accumulators);
 }

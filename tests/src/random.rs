@@ -12,6 +12,10 @@ fn share(a: scalar, b: scalar) -> scalar { a*a/(1 + a*a + b^2) }
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 
+/// Integrators of schemes.
+const TIMES: [&str; 6] =
+    ["euler", "ssprk2", "ssprk3", "rk3_williamson", "rk3_williamson<storage = accumulator>", "rk4"];
+
 /// Returns a system of 1 to 3 dimensions and 1 to 8 components, with branches, nested derivatives, parameters and
 /// sources, and a scheme of order 2 to 8.
 pub fn system(seed: u64) -> String {
@@ -152,7 +156,7 @@ impl Writer {
         let order = 2 * (1 + self.below(4));
         let mixed = ["bidiagonal", "product", "composed", "either"][self.below(4)];
         let arith = ["collected", "differences", "as_written"][self.below(3)];
-        let time = ["euler", "ssprk2", "ssprk3", "rk3_williamson", "rk4"][self.below(5)];
+        let time = TIMES[self.below(TIMES.len())];
         self.text
             + &format!(
                 "}}\nscheme random{seed} for Random {{ space: central<order = {order}>; mixed: {mixed}; arith: {arith}; time: {time}; }}\n"

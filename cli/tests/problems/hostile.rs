@@ -94,7 +94,7 @@ fn memory_is_predicted() {
     // Each of the arrays has room, and all of them have not.
     let program = env!("CARGO_BIN_EXE_stencil");
     let line =
-        format!("ulimit -v 2000000; exec {program} run drift.toml --threads 1 --cells 9000,8000");
+        format!("ulimit -v 2000000; exec {program} run drift.toml --threads 1 --cells 9000,10000");
     let output = Command::new("sh").args(["-c", &line]).current_dir(&here).output().unwrap();
     let printed = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{printed}");

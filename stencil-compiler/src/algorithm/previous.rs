@@ -19,10 +19,11 @@ impl Algorithm {
     ///     "pub system Heat in 1d {{ field q: scalar; ddt(q) = lap(q); }}
     ///     scheme s for Heat {{ space: central<order = 2>; time: {time}; }}"
     /// ));
-    /// let of_states = discretize(&heat("rk3_williamson<storage = states>")?)?;
+    /// let of_states = discretize(&heat("rk3_williamson")?)?;
     /// let [q, previous] = ["q", "q_previous"].map(|name| of_states.find_state(name));
     /// assert_eq!(of_states.previous_fields().into_iter().next(), previous.zip(q));
-    /// assert!(discretize(&heat("rk3_williamson")?)?.previous_fields().is_empty());
+    /// let of_accumulators = discretize(&heat("rk3_williamson<storage = accumulator>")?)?;
+    /// assert!(of_accumulators.previous_fields().is_empty());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn previous_fields(&self) -> BTreeMap<StateId, StateId> {

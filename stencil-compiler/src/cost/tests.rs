@@ -82,7 +82,7 @@ fn one_thread_a_cell_by_hand() {
 
 #[test]
 fn a_march_moves_what_equation_13_says() {
-    let algorithm = heat("rk3_williamson");
+    let algorithm = heat("rk3_williamson<storage = accumulator>");
     for points in [1, 2] {
         let blocking = Blocking::new(
             "march",
@@ -104,7 +104,7 @@ fn a_march_moves_what_equation_13_says() {
 /// A plane with its rim, whose corners a stencil on the axes leaves alone, and columns: Eq. 19.
 #[test]
 fn a_plane_moves_what_its_stencil_reads() {
-    let algorithm = heat("rk3_williamson");
+    let algorithm = heat("rk3_williamson<storage = accumulator>");
     let params = [("tile_x", 32), ("tile_y", 8), ("chunk", 64), ("buffers", 1)];
     let cost = &cost_of(&algorithm, Blocking::new("plane", &params), 4)[1];
     let [x, y, z] = [32, 8, 64];
@@ -126,7 +126,7 @@ fn registers_are_shared_among_threads() {
 
 #[test]
 fn the_last_substep_writes_no_accumulator() {
-    let algorithm = heat("rk3_williamson");
+    let algorithm = heat("rk3_williamson<storage = accumulator>");
     let bytes: Vec<f64> = (0..4).map(|s| floor_bytes(&algorithm, s, 4)).collect();
     assert_eq!(bytes, [12.0, 16.0, 12.0, 0.0]);
 }

@@ -67,7 +67,7 @@ pub enum Patches {
     One,
     /// A part of the blocks of one, whose buffers are those of this patch alone. The text takes three more parameters,
     /// the first block of the part along x, y, z. Buffers stay parameters and take no registers, so this is faster than
-    /// many where a card has few patches.
+    /// many where a card has few patches. It covers as many cells of each as of the largest, as that of many does.
     Part,
     /// Any number of them, in arrays of equal shape and equally far apart. The text covers as many cells of each as of the
     /// largest: those that a patch does not have are ghost cells of it, which no launch reads before they are filled (see

@@ -40,8 +40,8 @@ pub fn crossable(halo: [u32; 3], cells: [usize; 3], value_bytes: usize) -> [bool
 impl Plan {
     /// Returns the plan with a length for each chunk that was left to the run (`chunk=0`): the one with which the card
     /// finishes soonest. Blocks run in waves, as many at once as fit, and each also reads the planes before and behind
-    /// its chunk. Where a launch runs its interior beside an exchange, it has one if the patch allows it: the chunks at cut
-    /// ends are its rim.
+    /// its chunk. A launch that runs its interior beside an exchange has one if the patch allows it: the chunks at cut ends
+    /// are its rim, whose blocks begin when the values have come and blocks of the interior leave room.
     ///
     /// ```
     /// use stencil_compiler::discretize::discretize;
@@ -113,10 +113,9 @@ fn fitting(launch: &Launch, rim: [usize; 3], to: FitTo) -> Option<u32> {
     let legal = longest_first.filter(|chunk| *chunk <= MOST_PLANES as usize);
     let chunk = legal.min_by_key(|chunk| {
         let [parts, inner_parts] = along(slowest, *chunk);
-        let interior = inner * inner_parts;
-        let rim = (all * parts - interior).div_ceil(at_once);
-        let seconds = |waves: usize| waves * (chunk + before);
-        (interior == 0, seconds(interior.div_ceil(at_once) + rim), seconds(rim))
+        let (blocks, interior) = (all * parts, inner * inner_parts);
+        let waves = blocks.div_ceil(at_once);
+        (interior == 0, waves * (chunk + before), (blocks - interior) * chunk)
     });
     chunk.and_then(|chunk| u32::try_from(chunk).ok())
 }
@@ -185,9 +184,9 @@ mod tests {
                 assert!(chunk_beside(along(0), 3, march, cells) >= chunk as u32);
             }
         }
-        // Three whole waves in 3 chunks, of which two are the rim, where 2 waves in one launch were as many.
-        assert_eq!(chunk(3, march, [256, 256, 256]), 86);
-        assert!(chunk_beside(along(2), 3, march, [256, 256, 256]) < 86);
+        // 8 x 43 tiles of one chunk take three waves; of three chunks, eight that are shorter.
+        let chunk_of = |cut| chunk_beside(cut, 3, march, [512, 512, 64]);
+        assert_eq!((chunk_of([false; 3]), chunk_of(along(2))), (64, 22));
         // There is no room for three chunks.
         assert_eq!(chunk_beside(along(2), 3, march, [64, 12, 8]), chunk(3, march, [64, 12, 8]));
         assert!(chunk_beside(along(1), 2, "plane", [256, 256, 1]) <= 85);

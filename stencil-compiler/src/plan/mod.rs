@@ -180,7 +180,7 @@ pub enum Region {
     /// Blocks that read no ghost cells of other devices: see [`Plan::rim`] and
     /// [`Kernel::split`](crate::kernel::Kernel::split).
     Interior,
-    /// All other blocks.
+    /// All other blocks. They need nothing of the interior, so that both may run at once.
     Rim,
 }
 

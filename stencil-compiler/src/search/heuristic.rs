@@ -59,10 +59,7 @@ pub fn gpu(algorithm: &Algorithm, on: impl Into<On>) -> Schedule {
 /// The same for a case.
 pub fn gpu_of(case: &Case<'_>) -> Schedule {
     let single = one_by_one_of(case);
-    // Compared with as many blocks as the fused march has.
-    let two = two_blocks(case, &single);
-    let alike = two.as_ref().unwrap_or(&single);
-    let Some(one) = case.step_time(alike) else {
+    let Some(one) = case.step_time(&single) else {
         return single;
     };
     // Only a kernel that waits for memory gains by moving less.

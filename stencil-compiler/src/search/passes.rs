@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn each_pass_is_a_kernel_and_takes_the_accumulators_of_its_fields() {
-        let algorithm = flow("rk3_williamson");
+        let algorithm = flow("rk3_williamson<storage = accumulator>");
         let schedule = Schedule {
             passes: BTreeMap::from([("u_x".into(), 1), ("u_y".into(), 1)]),
             kernels: vec![Blocking::new("direct", &[]); 2],

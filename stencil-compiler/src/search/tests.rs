@@ -345,6 +345,11 @@ fn the_preset_gpu_fuses_what_waits_for_memory() {
     assert_eq!(fuse(heat, Precision::F32), Some(2));
     assert_eq!(fuse(&driven, Precision::F32), Some(1));
     assert_eq!(fuse(&heat.replace("order = 2", "order = 10"), Precision::F64), Some(1));
+    // Compared with the march that would run, of one block a multiprocessor.
+    let waves =
+        "system Wave in 2d { field p: scalar; field v: scalar; ddt(p) = v; ddt(v) = lap(p); }
+        scheme s for Wave { space: central<order = 6>; mixed: bidiagonal; time: rk3_williamson; }";
+    assert_eq!([Precision::F32, Precision::F64].map(|p| fuse(waves, p)), [Some(2); 2]);
 }
 
 /// Functions that are stored by a preset.

@@ -179,6 +179,7 @@ mod tests {
             ("ssprk2", 2.0, 0.0),
             ("ssprk3", 2.512_745_3, 3.0_f64.sqrt()),
             ("rk3_williamson", 2.512_745_3, 3.0_f64.sqrt()),
+            ("rk3_williamson<storage = accumulator>", 2.512_745_3, 3.0_f64.sqrt()),
             ("rk4", 2.785_293_6, 8.0_f64.sqrt()),
         ];
         for (name, real, imaginary) in known {

@@ -182,6 +182,13 @@ impl<T: Number> Case<T> {
         };
         thread::sleep(REST);
         let times = or_noted(self.simulation.part_times(), "parts of a step", note);
+        let uncaptured = self.simulation.uncaptured();
+        if uncaptured > 0 {
+            let _ = writeln!(
+                note,
+                "note: {uncaptured} parts of steps were not captured, and take longer"
+            );
+        }
         self.parts = Some((times.unwrap_or_default(), rates));
     }
 

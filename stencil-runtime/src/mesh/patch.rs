@@ -75,6 +75,11 @@ impl Patches {
         std::array::from_fn(|axis| self.mesh[axis] / self.counts[axis])
     }
 
+    /// Returns the axes along which some patches have a cell less than others.
+    pub(crate) fn uneven(&self) -> [bool; 3] {
+        std::array::from_fn(|axis| self.smallest()[axis] < self.largest()[axis])
+    }
+
     /// Returns a patch by its number.
     pub(crate) fn patch(&self, number: usize) -> Patch {
         let at = self.at(number);
@@ -96,6 +101,18 @@ impl Patches {
     pub(crate) fn owned(&self, device: usize) -> Range<usize> {
         let first = |device: usize| (device * self.count()).div_ceil(self.devices);
         first(device)..first(device + 1)
+    }
+
+    /// Returns the rows of patches along x whose first patch a device has.
+    pub(crate) fn rows_owned(&self, device: usize) -> Range<usize> {
+        let Range { start, end } = self.owned(device);
+        start.div_ceil(self.counts[0])..end.div_ceil(self.counts[0])
+    }
+
+    /// Do several devices have patches of one row along x?
+    pub(crate) fn shares_rows(&self) -> bool {
+        let mut firsts = (0..self.devices).map(|device| self.owned(device).start);
+        firsts.any(|first| !first.is_multiple_of(self.counts[0]))
     }
 
     /// Returns the most patches that a device has.
@@ -146,8 +163,10 @@ mod tests {
         let owners: Vec<usize> = patches.list().iter().map(|patch| patch.owner).collect();
         assert_eq!(owners, [0, 0, 1, 2, 2, 3]);
         assert_eq!([0, 1, 2, 3].map(|device| patches.owned(device)), [0..2, 2..3, 3..5, 5..6]);
+        assert_eq!([0, 1, 2, 3].map(|device| patches.rows_owned(device)), [0..1, 1..2, 2..3, 3..3]);
         assert_eq!((patches.cut(), patches.of_a_device()), ([true, false, true], 2));
         let layers = Patches { devices: 3, ..patches };
+        assert_eq!((patches.shares_rows(), layers.shares_rows()), (true, false));
         assert_eq!((layers.cut(), layers.of_a_device()), ([false, false, true], 2));
         assert_eq!(cut([8, 3, 9], [2, 1, 3]).unwrap().cut(), [false; 3]);
     }

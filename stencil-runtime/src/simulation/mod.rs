@@ -402,6 +402,12 @@ impl<T: Number> Simulation<T> {
         machine.map_or(0, |machine| machine.launches_a_step())
     }
 
+    /// Returns how often a card could not capture work to replay it, and was told each part of that work each time instead:
+    /// steps are slower then, and their results are the same. 0 on the processor.
+    pub fn uncaptured(&self) -> u64 {
+        backend::on_card(self.device.as_ref()).map_or(0, |machine| machine.uncaptured)
+    }
+
     /// Returns the instructions that were chosen.
     pub fn instructions(&self) -> Instructions {
         self.setup.instructions.get()

@@ -57,6 +57,7 @@ pub(crate) fn shown<T: Number>(builder: Builder<T>, steps: u64) -> Result<Vec<u6
     let mut simulation = builder.build()?;
     set_all(&mut simulation)?;
     simulation.run(steps, |_, _| ())?;
+    assert_eq!(simulation.uncaptured(), 0);
     let mut bits = simulation.bits()?;
     bits.push(simulation.t().to_bits());
     bits.push(simulation.rejected_steps());

@@ -32,7 +32,7 @@ fn burst_through_faces() -> SystemDef {
 #[test]
 fn a_step_that_turns_out_too_long_is_done_again_shorter() {
     done_again_as_a_shorter_one(&burst());
-    done_again_as_a_shorter_one(&burst_by("rk3_williamson<storage = states>"));
+    done_again_as_a_shorter_one(&burst_by("rk3_williamson<storage = accumulator>"));
     done_again_as_a_shorter_one(&burst_through_faces());
 }
 

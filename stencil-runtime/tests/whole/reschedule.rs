@@ -111,7 +111,7 @@ fn none_changes_with<T: Number>(
 
 #[test]
 fn steps_of_one_length_go_on() {
-    for time in ["rk3_williamson", "rk3_williamson<storage = states>", "ssprk3"] {
+    for time in ["rk3_williamson", "rk3_williamson<storage = accumulator>", "ssprk3"] {
         let system = flow(time);
         let periodic = || run::<f32>(&system).source("f", 0.1).dt(2e-3);
         no_bit_changes(time, periodic);
@@ -160,7 +160,7 @@ fn a_card_goes_on() {
     if !there_is_a_card() {
         return;
     }
-    for time in ["rk3_williamson", "rk3_williamson<storage = states>"] {
+    for time in ["rk3_williamson", "rk3_williamson<storage = accumulator>"] {
         let system = flow(time);
         let on_card = || run::<f64>(&system).engine(Engine::Cuda);
         no_bit_changes(time, || on_card().source("f", 0.1).dt(2e-3));

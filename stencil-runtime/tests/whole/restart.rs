@@ -16,7 +16,7 @@ const SYSTEM: &str = "pub system Burgers in 2d {
 }
 scheme s for Burgers { space: central<order = 4>; mixed: bidiagonal; time: rk3_williamson; }
 scheme other for Burgers { space: central<order = 2>; mixed: bidiagonal; time: rk3_williamson; }
-scheme states for Burgers { space: central<order = 4>; time: rk3_williamson<storage = states>; }";
+scheme accumulators for Burgers { space: central<order = 4>; time: rk3_williamson<storage = accumulator>; }";
 
 struct Temp(PathBuf);
 
@@ -86,7 +86,7 @@ fn goes_on<T: Number>(adaptive: bool, scheme: &str) {
 #[test]
 fn restored_runs_have_the_bits_of_uninterrupted_ones() {
     goes_on::<f64>(true, "s");
-    goes_on::<f64>(true, "states");
+    goes_on::<f64>(true, "accumulators");
     goes_on::<f64>(false, "s");
     goes_on::<f32>(true, "s");
 }

@@ -358,14 +358,14 @@ fn chained(system: &SystemDef, schedule: Option<&str>, periodic: bool) -> (Vec<u
     (bits(&simulation), [plan.memories(), plan.buffers.len()])
 }
 
-/// Stored functions, some of which share memory.
+/// Stored functions, some of which share memory; accumulators do not.
 #[test]
 fn schedules_that_share_memory_have_the_same_bits() {
     use stencil_runtime::compiler::schedule;
     let system = text(
         "pub system Chain in 2d { field q: scalar;
             ddt(q) = 1e-6 * d[x](d[y](d[x](d[y](d[x](q))))) - 0.1 * q * d[x](q); }
-        scheme s for Chain { space: central<order = 2>; mixed: composed; time: rk3_williamson; }",
+        scheme s for Chain { space: central<order = 2>; mixed: composed; time: rk3_williamson<storage = accumulator>; }",
     );
     let functions = system.algorithm().functions.iter();
     let names = functions.map(|f| f.name.as_str());

@@ -43,8 +43,9 @@ impl Tableau {
     /// # Panics
     /// If it is unknown.
     pub(super) fn named(name: &str) -> Self {
-        let method =
-            METHODS.iter().find(|(own, ..)| *own == name.trim_end_matches("<storage = states>"));
+        let method = METHODS
+            .iter()
+            .find(|(own, ..)| *own == name.trim_end_matches("<storage = accumulator>"));
         let (.., make) = method.unwrap_or_else(|| panic!("no tableau of `{name}`"));
         make()
     }

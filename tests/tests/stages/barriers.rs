@@ -13,10 +13,11 @@ use stencil_tests::{ISOTHERMAL_NS, OrPanic, algorithm_of, with_mixed};
 
 use super::device_code::text;
 use super::nvrtc::{ARCHITECTURES, compiler, resources};
+use super::storage::{ACCUMULATORS, by};
 
 /// Returns kernels that share functions within a substep, and new fields between two.
-fn kernels(precision: Precision, params: &[(&str, u32)]) -> Vec<Kernel> {
-    let flow = algorithm_of(&with_mixed(ISOTHERMAL_NS, "composed"));
+fn kernels(time: &str, precision: Precision, params: &[(&str, u32)]) -> Vec<Kernel> {
+    let flow = algorithm_of(&by(&with_mixed(ISOTHERMAL_NS, "composed"), time));
     let heat = algorithm_of(
         "system Heat in 2d { field q: scalar; ddt(q) = lap(q) + d[x](q)*d[y](q); }
          scheme s for Heat { space: central<order = 4>; mixed: composed; time: euler; }",
@@ -43,24 +44,24 @@ fn kernels(precision: Precision, params: &[(&str, u32)]) -> Vec<Kernel> {
 
 #[test]
 fn split_barriers_compile_and_leave_none_of_the_block() {
-    for precision in [Precision::F32, Precision::F64] {
-        for (loader, points) in [(0, 1), (1, 2)] {
-            let params = [("points", points), ("loader", loader)];
-            let split = kernels(precision, &[&params[..], &[("barrier", 1)]].concat());
-            for (whole, split) in kernels(precision, &params).into_iter().zip(split) {
-                let waits = |kernel: &Kernel| kernel.operations().syncs;
-                assert_eq!((waits(&whole), waits(&split)), (1, 0));
-                compiles(whole, split, precision);
+    for (time, more) in [("rk3_williamson", 96), (ACCUMULATORS, 64)] {
+        for precision in [Precision::F32, Precision::F64] {
+            for (loader, points) in [(0, 1), (1, 2)] {
+                let params = [("points", points), ("loader", loader)];
+                let split = kernels(time, precision, &[&params[..], &[("barrier", 1)]].concat());
+                for (whole, split) in kernels(time, precision, &params).into_iter().zip(split) {
+                    let waits = |kernel: &Kernel| kernel.operations().syncs;
+                    assert_eq!((waits(&whole), waits(&split)), (1, 0));
+                    compiles(whole, split, precision, more);
+                }
             }
         }
     }
 }
 
-/// Bytes that a split barrier may have spilled more, if registers are at their limit already.
-const SPILLED: u32 = 64;
-
-/// One slot more makes room for values that are written before the wait; registers hardly change.
-fn compiles(whole: Kernel, split: Kernel, precision: Precision) {
+/// One slot more makes room for values that are written before the wait; registers hardly change. If they are at their limit
+/// already, a split barrier may have so many bytes `more` spilled.
+fn compiles(whole: Kernel, split: Kernel, precision: Precision, more: u32) {
     assert!(split.shared_bytes() > whole.shared_bytes());
     let shared = split.shared_bytes();
     let source = emit::cuda(&split, precision).or_panic();
@@ -76,6 +77,6 @@ fn compiles(whole: Kernel, split: Kernel, precision: Precision) {
             "{architecture}: {} registers, {} bytes spilled; {} and {} where all wait at once",
             split.registers, spilled[0], whole.registers, spilled[1]
         );
-        assert!(spilled[0] <= spilled[1] + SPILLED, "{spilled:?}");
+        assert!(spilled[0] <= spilled[1] + more, "{spilled:?}");
     }
 }

@@ -18,9 +18,15 @@ fn reacting(dimension: usize, time: &str, order: u32) -> Algorithm {
 /// Fields between fused substeps: recomputed, in shared memory, in columns; steps and parts of one.
 #[test]
 fn fused_substeps_have_the_same_bits() {
-    for (time, fuse) in
-        [("euler", 2), ("euler", 3), ("ssprk2", 2), ("rk3_williamson", 2), ("rk3_williamson", 3)]
-    {
+    for (time, fuse) in [
+        ("euler", 2),
+        ("euler", 3),
+        ("ssprk2", 2),
+        ("rk3_williamson", 2),
+        ("rk3_williamson", 3),
+        ("rk3_williamson<storage = accumulator>", 2),
+        ("rk3_williamson<storage = accumulator>", 3),
+    ] {
         for (dimension, cells) in [(3, [20, 9, 11]), (2, [52, 21, 1]), (1, [70, 1, 1])] {
             let algorithm = reacting(dimension, time, 2);
             let problem = algorithm.fused(fuse).or_panic();

@@ -11,10 +11,13 @@ use stencil_tests::{Case, Layout, Machine, OrPanic, Seeded, algorithm_of, differ
 /// Steps of each run: values that are missing in one are read in the next.
 const STEPS: usize = 2;
 
-/// Cells, patches and devices by the number of dimensions: cuts along one axis or two, into patches that are equal or not.
+/// The cells of a mesh, its patches and the devices that share them.
+type Cut = ([usize; 3], [usize; 3], usize);
+
+/// Meshes by the number of dimensions: cuts along one axis or two, into patches that are equal or not.
 /// Tiles of 32 x 2 or 16 x 2 x 2 cells leave an interior on all axes. Some devices have neighbours along a cut axis on
 /// their own, too.
-const LAYOUTS: [&[([usize; 3], [usize; 3], usize)]; 2] = [
+const LAYOUTS: [&[Cut]; 2] = [
     &[
         ([96, 40, 1], [1, 2, 1], 2),
         ([191, 39, 1], [2, 2, 1], 2),
@@ -103,7 +106,7 @@ impl Problem {
 
     fn layouts(&self) -> Vec<(Layout, Case)> {
         let dimension = self.algorithm.dimension;
-        let layout = |(cells, patches, devices): &([usize; 3], [usize; 3], usize)| {
+        let layout = |(cells, patches, devices): &Cut| {
             let mut case = Case::new(&self.algorithm, *cells).stepping(1e-3);
             case.means.clone_from(&self.means);
             (Layout { patches: *patches, devices: *devices }, case)

@@ -7,7 +7,7 @@ use clap::Parser;
 use serde_json::Value;
 use stencil_runtime::backend::cuda;
 
-use crate::explain::tests::{Command, explain, fits, has_lines, try_explain};
+use crate::explain::tests::{Command, NAVIER_STOKES, explain, fits, has_lines, try_explain};
 
 /// The smallest search, without a compiler: tests are of the reports.
 const FEW: &str = "--candidates 3 --no-compile --cells 64";
@@ -168,6 +168,11 @@ fn json_has_all_of_it_and_its_parts_add_up() {
 #[test]
 fn fused_substeps_are_told_of_where_the_plan_has_none() {
     let page = plan("ns");
+    assert!(page.contains("  fused substeps: fused, +"), "{page}");
+    // Two substeps at once with accumulators do not fit.
+    let accumulators = "rk3_williamson<storage = accumulator>";
+    let given = declared("accumulators", &NAVIER_STOKES.replace("rk3_williamson", accumulators));
+    let page = plan(given.to_str().unwrap());
     assert!(page.contains("  fused substeps: none of"), "{page}");
     assert!(page.contains("2 substeps fused"), "{page}");
     let given = declared(

@@ -36,6 +36,7 @@ fn fused_substeps_give_the_bits_of_single_ones() {
         ("euler", &[2, 3, 5][..]),
         ("ssprk2", &[2, 4]),
         ("rk3_williamson", &[2, 3, 6]),
+        ("rk3_williamson<storage = accumulator>", &[2, 3, 6]),
         ("rk4", &[2, 4]),
     ] {
         let algorithm = system(time, REACTING);

@@ -26,17 +26,17 @@ const PAIRS: &[(Rational, Rational)] = &[
     ),
 ];
 
-/// Five substeps with one accumulator a field.
+/// Five substeps from the previous value of each field.
 pub const INTEGRATOR: Integrator = Integrator {
     name: "rk4_carpenter_kennedy",
     order: 4,
     source: "M. H. Carpenter and C. A. Kennedy, NASA TM 109112 (1994), solution 3 of Table 1",
-    tableau: || Tableau::two_n(PAIRS),
+    tableau: || Tableau::two_n_of_states(PAIRS),
 };
 
-/// The same method with the previous value of the field in the place of the accumulator.
-pub const OF_STATES: Integrator = Integrator {
-    name: "rk4_carpenter_kennedy<storage = states>",
-    tableau: || Tableau::two_n_of_states(PAIRS),
+/// The same method as published: one accumulator a field.
+pub const OF_ACCUMULATORS: Integrator = Integrator {
+    name: "rk4_carpenter_kennedy<storage = accumulator>",
+    tableau: || Tableau::two_n(PAIRS),
     ..INTEGRATOR
 };

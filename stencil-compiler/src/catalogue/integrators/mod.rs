@@ -27,14 +27,14 @@ pub const ALL: &[&Integrator] = &[
     &ssprk43::INTEGRATOR,
     &ssprk104::INTEGRATOR,
     &rk3_williamson::INTEGRATOR,
-    &rk3_williamson::OF_STATES,
+    &rk3_williamson::OF_ACCUMULATORS,
     &rk4::INTEGRATOR,
     &carpenter_kennedy::INTEGRATOR,
-    &carpenter_kennedy::OF_STATES,
+    &carpenter_kennedy::OF_ACCUMULATORS,
 ];
 
 /// The values that methods in 2N storage keep from substep to substep, as schemes name them; the default is the first.
-pub const STORAGES: &[&str] = &["accumulator", "states"];
+pub const STORAGES: &[&str] = &["states", "accumulator"];
 
 /// The register that holds the previous value of a field: the one that it had before its last change.
 pub const PREVIOUS: &str = "previous";
@@ -386,9 +386,11 @@ mod tests {
 
     #[test]
     fn times_of_williamson() {
-        let tableau = (rk3_williamson::INTEGRATOR.tableau)();
-        for (time, expected) in tableau.times().into_iter().zip([0.0, 1.0 / 3.0, 0.75]) {
-            assert!((time - expected).abs() < 1e-15, "{time}");
+        for method in [rk3_williamson::INTEGRATOR, rk3_williamson::OF_ACCUMULATORS] {
+            let times = (method.tableau)().times();
+            for (time, expected) in times.into_iter().zip([0.0, 1.0 / 3.0, 0.75]) {
+                assert!((time - expected).abs() < 1e-15, "{}: {time}", method.name);
+            }
         }
     }
 }

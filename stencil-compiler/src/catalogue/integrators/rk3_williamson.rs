@@ -12,17 +12,17 @@ const PAIRS: &[(Rational, Rational)] = &[
     (Ratio::new_raw(-153, 128), Ratio::new_raw(8, 15)),
 ];
 
-/// Three substeps with one accumulator a field.
+/// Three substeps from the previous value of each field.
 pub const INTEGRATOR: Integrator = Integrator {
     name: "rk3_williamson",
     order: 3,
     source: "J. H. Williamson, J. Comput. Phys. 35, 48 (1980); Pekkilä et al. 2017, Eq. 10",
-    tableau: || Tableau::two_n(PAIRS),
+    tableau: || Tableau::two_n_of_states(PAIRS),
 };
 
-/// The same method with the previous value of the field in the place of the accumulator.
-pub const OF_STATES: Integrator = Integrator {
-    name: "rk3_williamson<storage = states>",
-    tableau: || Tableau::two_n_of_states(PAIRS),
+/// The same method as published: one accumulator a field.
+pub const OF_ACCUMULATORS: Integrator = Integrator {
+    name: "rk3_williamson<storage = accumulator>",
+    tableau: || Tableau::two_n(PAIRS),
     ..INTEGRATOR
 };

@@ -5,7 +5,7 @@ use crate::compile::{Target, compile};
 
 #[test]
 fn times_follow_what_bounds_a_kernel() {
-    let algorithm = heat("rk3_williamson");
+    let algorithm = heat("rk3_williamson<storage = accumulator>");
     let cells = [256; 3];
     let time = |blocking: &Blocking, rates: &Rates, registers: (u32, u32)| {
         let costs = cost_of(&algorithm, blocking.clone(), 8);

@@ -338,26 +338,27 @@ fn stores_of_two_cells_begin_at_even_ones() {
 /// Ghost cells are poison, as if they were on their way.
 #[test]
 fn a_part_writes_its_own_cells_and_the_interior_needs_no_ghost_cells() {
+    let size = [97, 22, 19];
     let run_on = |kernel: &Kernel, part: BlockBox| {
-        let mut heat = GlobalArray::new(SIZE, [1; 3]);
-        let [nx, ny, nz] = SIZE.map(|n| n as i64);
+        let mut heat = GlobalArray::new(size, [1; 3]);
+        let [nx, ny, nz] = size.map(|n| n as i64);
         for (y, z) in (0..nz).flat_map(|z| (0..ny).map(move |y| (y, z))) {
             (0..nx).for_each(|x| heat.set([x, y, z], value([x, y, z])));
         }
-        let mut buffers = [heat, GlobalArray::new(SIZE, [0; 3])];
-        let done = run_parts(kernel, SIZE, &mut buffers, &[K], options(1), &[part]);
+        let mut buffers = [heat, GlobalArray::new(size, [0; 3])];
+        let done = run_parts(kernel, size, &mut buffers, &[K], options(1), &[part]);
         done.map(|report| report.blocks).map_err(|fault| fault.kind)
     };
     for text in [DIRECT, MARCH] {
         let kernel = kernel(text);
-        let Split { interior, rim } = kernel.split(SIZE, [1; 3]);
+        let Split { interior, rim } = kernel.split(size, [1; 3]);
         let interior = interior.unwrap();
         assert_eq!(run_on(&kernel, interior), Ok(interior.count() as u64));
         for part in rim {
             assert_eq!(run_on(&kernel, part), Err(FaultKind::Uninitialised));
         }
-        let Split { interior, rim } = kernel.split(SIZE, [0; 3]);
-        assert_eq!((interior, rim), (Some(kernel.whole(SIZE)), Vec::new()));
+        let Split { interior, rim } = kernel.split(size, [0; 3]);
+        assert_eq!((interior, rim), (Some(kernel.whole(size)), Vec::new()));
     }
     let part = BlockBox { first: [1; 3], blocks: [2; 3] };
     let one = || Box::new(Index::Const(1));

@@ -217,9 +217,12 @@ fn methods_in_2n_storage_have_two_storages() {
     let source =
         |time: &str| NAVIER_STOKES.replace("time: rk3_williamson", &format!("time: {time}"));
     for (time, name) in [
-        ("rk3_williamson<storage = states>", "rk3_williamson<storage = states>"),
-        ("rk3_williamson<storage=accumulator>", "rk3_williamson"),
-        ("rk4_carpenter_kennedy < storage = states >", "rk4_carpenter_kennedy<storage = states>"),
+        ("rk3_williamson<storage = accumulator>", "rk3_williamson<storage = accumulator>"),
+        ("rk3_williamson<storage=states>", "rk3_williamson"),
+        (
+            "rk4_carpenter_kennedy < storage = accumulator >",
+            "rk4_carpenter_kennedy<storage = accumulator>",
+        ),
     ] {
         let model = parsed(&source(time));
         assert_eq!(model.scheme.time, name);
@@ -233,6 +236,7 @@ fn methods_in_2n_storage_have_two_storages() {
         ("euler<storage = states>", "`euler` has no settings"),
         ("rk3_williamson<order = 3>", "`rk3_williamson` has no setting `order`"),
         ("rk3_williamson<storage = state>", "did you mean `states`?"),
+        ("rk3_williamson<storage = accumulators>", "did you mean `accumulator`?"),
         ("rk3_williamson<storage = states, order = 3>", "has no second setting `order`"),
         ("rk5<storage = states>", "no time integrator `rk5`"),
     ] {

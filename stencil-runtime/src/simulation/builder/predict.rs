@@ -75,10 +75,7 @@ impl<T: Number> Builder<T> {
         let algorithm = system.algorithm();
         let schedule = on_mesh(algorithm, schedule, on.periodic, on.steps_alike);
         let compiled = compile(algorithm, &schedule, &on.target)?;
-        let over = match on.patches.is_one() {
-            true => emit::Patches::One,
-            false => emit::Patches::Many,
-        };
+        let over = cuda::launched_over(&on.patches);
         let mut sources: Vec<Source> = Vec::new();
         for (at, kernel) in compiled.kernels.iter().enumerate() {
             sources.push(match compiled.plan.like(at) {

@@ -139,6 +139,7 @@ fn stages_that_are_no_means_of_euler_steps_keep_no_range() {
         ("ssprk3", true),
         ("rk4", false),
         ("rk3_williamson", false),
+        ("rk3_williamson<storage = accumulator>", false),
     ] {
         let text = format!("{text} scheme s for Euler {{ time: {time}; }}");
         let system = SystemDef::from_text_in("Euler", &text, Some(1));

@@ -96,3 +96,8 @@ extern "C" __global__ void __launch_bounds__(32) accept_last(const double* state
   __syncwarp();
   accept(a, several);
 }
+
+// Takes the numbers of a step, which the first card has made, into the memory of another card.
+extern "C" __global__ void __launch_bounds__(32) take_over(const real* taken, int count, real* own) {
+  for (int k = threadIdx.x; k < count; k += 32) own[k] = taken[k];
+}

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use cudarc::driver::{
-    CudaFunction, CudaSlice, CudaStream, CudaView, LaunchConfig, PushKernelArg, result,
+    CudaFunction, CudaSlice, CudaStream, CudaView, DriverError, LaunchConfig, PushKernelArg, result,
 };
 use stencil_compiler::emit::{self, Patches, Source};
 use stencil_compiler::expr::{Expr, Real};
@@ -12,6 +12,7 @@ use crate::backend::cuda::card::OLDEST;
 use crate::backend::cuda::kernels::builtin::head;
 use crate::backend::cuda::kernels::launch::{Ready, choice, function, one};
 use crate::backend::cuda::memory::shared::Allocation;
+use crate::backend::cuda::memory::start;
 use crate::backend::cuda::{Cache, CudaError, Opened};
 use crate::step::{Asked, Length, Moment, Rules, place};
 
@@ -49,8 +50,10 @@ pub(crate) struct Clock {
     /// The uniforms of each kernel, one kernel after the other: their numbers, and their values.
     order: CudaSlice<i32>,
     taken: Allocation<u8>,
-    /// The copies to the kernels of each card.
-    copies: Vec<Vec<UniformCopy>>,
+    /// The copies to the kernels of the first card.
+    copies: Vec<UniformCopy>,
+    /// The other cards.
+    others: Vec<Other>,
     /// The last request to the card, with the time that it has now; `None` if that is not known.
     told: Option<(Asked, Speeds)>,
     /// The length of the step for which the uniforms were computed last.
@@ -72,6 +75,51 @@ struct UniformCopy {
     from: u64,
     to: u64,
     bytes: usize,
+}
+
+/// Another card, which takes the uniforms over before it copies them to its kernels: a copy from the memory of one card
+/// to that of another cannot be captured.
+#[derive(Debug)]
+struct Other {
+    take_over: CudaFunction,
+    own: CudaSlice<u8>,
+    copies: Vec<UniformCopy>,
+}
+
+impl Other {
+    /// Loads the kernel of a card, and takes memory for so many bytes.
+    fn new<T: Real>(
+        card: &Opened,
+        (cache, source): (Option<&Cache>, &Source),
+        (bytes, launches): (usize, &[Ready]),
+    ) -> Result<Self, CudaError> {
+        let own = card.stream.alloc_zeros(bytes).map_err(no_memory)?;
+        Ok(Other {
+            take_over: function(&one(card, cache, source)?, "take_over")?,
+            copies: copies_to::<T>(&card.stream, start(&own, &card.stream), launches)?,
+            own,
+        })
+    }
+}
+
+/// Returns the error for memory that could not be taken.
+fn no_memory(error: DriverError) -> CudaError {
+    CudaError::driver("taking memory on the card")(error)
+}
+
+/// Hands uniforms on to the kernels of a card.
+fn hand_on(copies: &[UniformCopy], stream: &Arc<CudaStream>) -> Result<(), CudaError> {
+    let failed = CudaError::driver("copying uniforms of a step");
+    stream.context().bind_to_thread().map_err(&failed)?;
+    for part in copies {
+        // SAFETY: both ranges were allocated with as many bytes on this card, and in the module of a kernel; both live
+        // as long as the machine.
+        let copy = unsafe {
+            result::memcpy_dtod_async(part.to, part.from, part.bytes, stream.cu_stream())
+        };
+        copy.map_err(&failed)?;
+    }
+    Ok(())
 }
 
 /// Returns the copies of uniforms, which begin at an address, to some kernels of a card.
@@ -151,9 +199,9 @@ impl Clock {
         (rules, at_once): (Rules, usize),
         launches: &[&[Ready]],
     ) -> Result<Self, CudaError> {
-        let failed = CudaError::driver("taking memory on the card");
         let stream = &cards[0].stream;
-        let module = one(&cards[0], cache, &source::<T>(&rules)?)?;
+        let source = source::<T>(&rules)?;
+        let module = one(&cards[0], cache, &source)?;
         let uniforms = rules.uniforms.len();
         let taken = launches[0].iter().flat_map(|launch| {
             let first = launch.substep * uniforms;
@@ -161,22 +209,25 @@ impl Clock {
         });
         let order: Vec<i32> = taken.collect();
         // At least one uniform, so that there is an address.
-        let taken = Allocation::zeros(cards, &[order.len().max(1) * T::BYTES])?;
-        let from = crate::backend::cuda::memory::start(&taken, stream);
-        let copies = cards.iter().zip(launches);
-        let copies = copies.map(|(card, launches)| copies_to::<T>(&card.stream, from, launches));
-        let copies = copies.collect::<Result<_, _>>()?;
+        let bytes = order.len().max(1) * T::BYTES;
+        let taken = Allocation::zeros(cards, &[bytes])?;
+        let copies = copies_to::<T>(stream, start(&taken, stream), launches[0])?;
+        let others = cards.iter().zip(launches).skip(1);
+        let others = others
+            .map(|(card, launches)| Other::new::<T>(card, (cache, &source), (bytes, *launches)));
+        let others = others.collect::<Result<_, _>>()?;
         let order = if order.is_empty() { vec![0] } else { order };
         Ok(Clock {
             begin: function(&module, "begin_step")?,
             begin_next: function(&module, "begin_next")?,
             accept_last: function(&module, "accept_last")?,
-            several: stream.alloc_zeros(several::STEPS + 2 * at_once).map_err(&failed)?,
-            state: stream.alloc_zeros(rules.count()).map_err(&failed)?,
+            several: stream.alloc_zeros(several::STEPS + 2 * at_once).map_err(no_memory)?,
+            state: stream.alloc_zeros(rules.count()).map_err(no_memory)?,
             times: Allocation::zeros(cards, &[rules.times.len() + 1])?,
-            order: stream.clone_htod(&order).map_err(&failed)?,
+            order: stream.clone_htod(&order).map_err(no_memory)?,
             taken,
             copies,
+            others,
             told: None,
             dt: None,
             rules,
@@ -235,8 +286,7 @@ impl Clock {
 
     /// Returns the address of the speed of this number.
     pub(crate) fn speed(&self, stream: &Arc<CudaStream>, at: usize) -> u64 {
-        let first = crate::backend::cuda::memory::start(&self.state, stream);
-        first + ((self.rules.first_speed() + at) * size_of::<f64>()) as u64
+        start(&self.state, stream) + ((self.rules.first_speed() + at) * size_of::<f64>()) as u64
     }
 
     /// Sends the request for the next step, if the card does not have it; speeds that limit it are written later, if
@@ -316,22 +366,24 @@ impl Clock {
         // SAFETY: the arguments are those of the kernel; `taken` has room for as many values as
         // `order` has numbers, and `several` for as many steps as are begun.
         unsafe { launch.launch(CONFIG) }.map_err(&failed)?;
-        self.hand_on(0, stream)
+        hand_on(&self.copies, stream)
     }
 
-    /// Hands the uniforms of a step that was begun to their kernels on a card.
-    pub(crate) fn hand_on(&self, card: usize, stream: &Arc<CudaStream>) -> Result<(), CudaError> {
-        let failed = CudaError::driver("copying uniforms of a step");
-        stream.context().bind_to_thread().map_err(&failed)?;
-        for part in &self.copies[card] {
-            // SAFETY: both ranges were allocated with as many bytes, in `taken` and in the module
-            // of a kernel; both live as long as the machine, and the card may read the first one.
-            let copy = unsafe {
-                result::memcpy_dtod_async(part.to, part.from, part.bytes, stream.cu_stream())
-            };
-            copy.map_err(&failed)?;
-        }
-        Ok(())
+    /// Hands the uniforms of a step that was begun to their kernels on another card: on that of this number behind the
+    /// first.
+    pub(crate) fn take_over(
+        &mut self,
+        other: usize,
+        stream: &Arc<CudaStream>,
+    ) -> Result<(), CudaError> {
+        let Other { take_over, own, copies } = &mut self.others[other];
+        let count = self.order.len() as i32;
+        let mut launch = stream.launch_builder(take_over);
+        launch.arg(&*self.taken).arg(&count).arg(own);
+        // SAFETY: the arguments are those of the kernel; both arrays have room for as many values as `order` has
+        // numbers, and the card may read the first one.
+        unsafe { launch.launch(CONFIG) }.map_err(CudaError::driver("taking uniforms over"))?;
+        hand_on(copies, stream)
     }
 
     /// Notes that a step of a given length was begun.
@@ -406,7 +458,7 @@ mod tests {
             let text = text.unwrap();
             for architecture in ["sm_80", "sm_90", "sm_100"] {
                 let compiled = nvrtc.compile(&text, "clock.cu", architecture).unwrap();
-                assert_eq!(compiled.kernels.len(), 3);
+                assert_eq!(compiled.kernels.len(), 4);
                 assert!(!compiled.kernels.iter().any(|kernel| kernel.spills()));
             }
         }

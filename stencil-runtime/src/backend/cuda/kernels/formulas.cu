@@ -24,16 +24,15 @@ static __device__ __forceinline__ double value_at(
   return formula(which, a);
 }
 
-// A component of a source in all cells and ghost cells of all patches, each as long as the largest. A ghost cell beyond
-// a periodic face has the value of the cell that it stands for.
+// A component of a source in all cells and ghost cells of the patches of a card, each as long as the largest. A ghost
+// cell beyond a periodic face has the value of the cell that it stands for.
 extern "C" __global__ void __launch_bounds__(256) sample_source(
     int which, real* values, const __grid_constant__ Mesh mesh, const __grid_constant__ Points points,
-    const double* __restrict__ params, const double* __restrict__ time) {
+    const Owned own, const double* __restrict__ params, const double* __restrict__ time) {
   const int width = mesh.n[0] + 2 * mesh.halo[0], height = mesh.n[1] + 2 * mesh.halo[1];
   const int rows = height * (mesh.n[2] + 2 * mesh.halo[2]);
-  const int patches = mesh.count[0] * mesh.count[1] * mesh.count[2];
-  for (long long row = blockIdx.x; row < (long long)rows * patches; row += gridDim.x) {
-    const int patch = int(row / rows), in_patch = int(row % rows);
+  for (long long row = blockIdx.x; row < (long long)rows * (own.end - own.first); row += gridDim.x) {
+    const int patch = own.first + int(row / rows), in_patch = int(row % rows);
     const int in_row = patch % mesh.count[0], in_plane = patch / mesh.count[0];
     const int first[3] = {first_cell(mesh, 0, in_row), first_cell(mesh, 1, in_plane % mesh.count[1]),
                           first_cell(mesh, 2, in_plane / mesh.count[1])};

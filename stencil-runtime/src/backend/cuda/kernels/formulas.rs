@@ -14,7 +14,7 @@ use crate::backend::cuda::card::OLDEST;
 use crate::backend::cuda::kernels::builtin::head;
 use crate::backend::cuda::kernels::ghosts::tables;
 use crate::backend::cuda::kernels::launch::{choice, function, one};
-use crate::backend::cuda::memory::patches::MeshShape;
+use crate::backend::cuda::memory::patches::{MeshShape, Owned};
 use crate::backend::cuda::{Cache, CudaError, Opened};
 use crate::mesh::{Boundaries, Face, Mesh, Number};
 
@@ -45,6 +45,8 @@ pub(crate) struct Formulas {
     source: CudaFunction,
     face: CudaFunction,
     shape: MeshShape,
+    /// The patches of its card.
+    own: Owned,
     mesh: Mesh,
     points: Points,
     params: CudaSlice<f64>,
@@ -128,7 +130,7 @@ impl Formulas {
     pub(crate) fn new<T: Real>(
         card: &Opened,
         cache: Option<&Cache>,
-        (patches, shape): (Patches, MeshShape),
+        (patches, shape, own): (Patches, MeshShape, Owned),
         (mesh, periodic): (&Mesh, [bool; 3]),
         unsteady: &Unsteady,
     ) -> Result<Option<Self>, CudaError> {
@@ -144,6 +146,7 @@ impl Formulas {
             source: function(&module, "sample_source")?,
             face: function(&module, "sample_face")?,
             shape,
+            own,
             mesh: *mesh,
             points: Points {
                 origin: mesh.origin,
@@ -167,7 +170,8 @@ impl Formulas {
         &self.faces
     }
 
-    /// Evaluates the formula of a source in all cells of an array, ghost cells included, at a time in the memory of the card.
+    /// Evaluates the formula of a source in all cells of its card's patches of an array, ghost cells included, at a time
+    /// in the memory of the cards.
     pub(crate) fn source(
         &self,
         stream: &Arc<CudaStream>,
@@ -176,11 +180,11 @@ impl Formulas {
         time: &CudaView<'_, f64>,
     ) -> Result<(), CudaError> {
         let [_, y, z] = [0, 1, 2].map(|a| (self.shape.n[a] + 2 * self.shape.halo[a]) as usize);
-        let rows = y.saturating_mul(z).saturating_mul(self.shape.patches());
+        let rows = y.saturating_mul(z).saturating_mul(self.own.count());
         let which = which as i32;
         let mut launch = stream.launch_builder(&self.source);
         launch.arg(&which).arg(&first).arg(&self.shape);
-        launch.arg(&self.points).arg(&self.params).arg(time);
+        launch.arg(&self.points).arg(&self.own).arg(&self.params).arg(time);
         // SAFETY: the arguments are those of the kernel, which writes the cells of the array and
         // its ghost cells.
         let launched = unsafe { launch.launch(grid(rows)) };

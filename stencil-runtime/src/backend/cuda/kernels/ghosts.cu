@@ -236,14 +236,24 @@ extern "C" __global__ void __launch_bounds__(256) take_cells(
   }
 }
 
-// The first cell that is no number or larger than what fields may become, counted over all arrays in order.
+// The first cell of a card that is no number or larger than what fields may become, counted over all arrays in order.
 extern "C" __global__ void __launch_bounds__(256) find_bad(
-    const __grid_constant__ Arrays arrays, const __grid_constant__ Mesh mesh, const double most, unsigned long long* first) {
-  const int rows = mesh.all[1] * mesh.all[2];
+    const __grid_constant__ Arrays arrays, const __grid_constant__ Mesh mesh, const Owned own, const double most,
+    unsigned long long* first) {
+  const int rows = mesh.all[1] * mesh.all[2], of_patch = mesh.n[1] * mesh.n[2], across = mesh.count[0];
+  const int patches = own.first / across;
+  const int own_rows = MANY ? ((own.end - 1) / across + 1 - patches) * of_patch : rows;
   const Pointer values = arrays.at[blockIdx.y];
-  for (int row = blockIdx.x; row < rows; row += gridDim.x) {
+  for (int number = blockIdx.x; number < own_rows; number += gridDim.x) {
+    const int row = row_of_mesh(mesh, patches, number);
+    int begin = 0, end = mesh.all[0];
+    if (MANY) {
+      const int before = (patches + number / of_patch) * across;
+      begin = first_cell(mesh, 0, max(own.first - before, 0));
+      end = first_cell(mesh, 0, min(own.end - before, across));
+    }
     const Pointer at = values + place<1>(mesh, row % mesh.all[1]) + place<2>(mesh, row / mesh.all[1]);
-    for (int x = blockIdx.z * 256 + threadIdx.x; x < mesh.all[0]; x += 256 * gridDim.z) {
+    for (int x = begin + blockIdx.z * 256 + threadIdx.x; x < end; x += 256 * gridDim.z) {
       const real value = at[place<0>(mesh, x)];
       if (!((value < real(0) ? -value : value) <= real(most)))
         atomicMin(first, (blockIdx.y * (unsigned long long)rows + row) * mesh.all[0] + x);

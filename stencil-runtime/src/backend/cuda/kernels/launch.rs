@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cudarc::driver::sys::CUfunction_attribute;
 use cudarc::driver::{
-    CudaFunction, CudaModule, CudaStream, DevicePtr, LaunchConfig, PushKernelArg,
+    CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, LaunchConfig, PushKernelArg,
 };
 use cudarc::nvrtc::Ptx;
 use stencil_compiler::algorithm::Algorithm;
@@ -12,7 +12,7 @@ use stencil_compiler::compile::Device;
 use stencil_compiler::emit::{self, Patches, Places, Source};
 use stencil_compiler::kernel::Kernel;
 use stencil_compiler::kernel::lower::lower;
-use stencil_compiler::plan::{FitTo, Launch, Plan};
+use stencil_compiler::plan::{FitTo, Launch, Plan, Region, Step};
 use stencil_compiler::schedule::LaunchKind;
 
 use crate::backend::cuda::CudaError;
@@ -20,6 +20,7 @@ use crate::backend::cuda::card::{Card, Opened};
 use crate::backend::cuda::compile::cache::Cache;
 use crate::backend::cuda::compile::nvrtc::{Compiled, Resources};
 use crate::backend::cuda::compile::{Compiler, compile};
+use crate::backend::cuda::kernels::grids::{Grid, Grids, Over, Part};
 use crate::backend::cuda::kernels::info::Launched;
 use crate::backend::cuda::memory::patches::MeshShape;
 use crate::backend::cuda::memory::tensor_maps::{Maps, Series, TensorMap};
@@ -107,7 +108,9 @@ pub(crate) struct Ready {
     pub(crate) launched: Launched,
     function: CudaFunction,
     module: Arc<CudaModule>,
-    config: LaunchConfig,
+    /// Threads of a block, and bytes of its shared memory.
+    block: ((u32, u32, u32), u32),
+    grids: Grids,
     /// Places of its buffers in the plan.
     buffers: Vec<usize>,
     /// The maps of the buffers that it copies boxes of.
@@ -118,21 +121,10 @@ pub(crate) struct Ready {
     pub(crate) uniforms: Vec<usize>,
     /// Interior cells of the largest patch, values of a row and of a plane.
     sizes: [i32; 5],
-    /// The blocks and the stride, if the mesh has many patches.
-    over: Option<Over>,
     /// The number of its card among those of the run: it covers the patches of that card.
     owner: usize,
-}
-
-/// The arrangement of the blocks of many patches in one grid.
-#[derive(Clone, Copy, Debug)]
-struct Over {
-    /// The first block of a patch along x, y, z.
-    first: [i32; 3],
-    /// Blocks of a patch along x, y, z.
-    blocks: [u32; 3],
-    /// Values from one patch to the next.
-    stride: i64,
+    /// The patch that its buffers are those of, if its card has no other.
+    patch: Option<usize>,
 }
 
 /// Machine code in the memory of the card, with the resources of its kernels.
@@ -195,13 +187,20 @@ pub(crate) fn load(
     texts: &[Text],
     (shape, memory): (&MeshShape, &Memory),
 ) -> Result<Vec<Ready>, CudaError> {
+    let form = memory.launched_over();
     let sources: Vec<&Source> = texts.iter().map(|t| &t.source).collect();
     let modules = modules(card, cache, &sources, &Places::of(algorithm))?;
     let mut launches = Vec::new();
-    for ((text, loaded), launch) in texts.iter().zip(modules).zip(&plan.launches) {
-        let on = (shape, memory.patches_of(owner));
-        let mut ready = Ready::new(card, (algorithm, plan), launch, text, on, loaded)?;
+    let (on, cut) = ((shape, memory.patches_of(owner), form), memory.cut());
+    let uneven = memory.uneven();
+    for (at, (text, loaded)) in texts.iter().zip(modules).enumerate() {
+        let has_parts = plan.steps.contains(&Step::Launch { launch: at, region: Region::Interior });
+        let rim = has_parts.then(|| plan.rim_of_blocks(at, cut, uneven));
+        let grids = Grids::new(&text.kernel, on, rim)?;
+        let launch = &plan.launches[at];
+        let mut ready = Ready::new(card, (algorithm, plan), launch, text, (shape, grids), loaded)?;
         ready.owner = owner;
+        ready.patch = (form == Patches::Part).then(|| memory.first_of(owner));
         ready.describe(&card.stream, plan, &text.kernel, (shape, memory))?;
         launches.push(ready);
     }
@@ -224,45 +223,13 @@ fn take_shared(card: &Card, function: &CudaFunction, text: &Text) -> Result<(), 
     taken.map_err(CudaError::driver("asking for shared memory"))
 }
 
-/// Cells that the threads of a launch can number.
-const MOST_NUMBERED: usize = 1 << 31;
-
-/// Blocks along x, y, z.
-type Blocks = (u32, u32, u32);
-
-/// Returns the blocks of a kernel; the blocks of many patches stand in a row, those of so many that it covers.
-fn grid(
-    kernel: &Kernel,
-    (shape, patches): (&MeshShape, usize),
-) -> Result<(Blocks, Option<Over>), CudaError> {
-    let wrong =
-        |reason: &str| CudaError::Kernel { kernel: kernel.name.clone(), reason: reason.into() };
-    let blocks = kernel.blocks(shape.n.map(|n| n as usize));
-    // Threads number their cells with 32 bits, those of the last block behind the last cell too.
-    let threads = kernel.launch.threads[0] as usize;
-    if kernel.launch.runs && blocks[0].saturating_mul(threads) > MOST_NUMBERED {
-        return Err(wrong(
-            "its last block would number cells beyond 2^31; let `threads` be a power of two, or use more patches",
-        ));
-    }
-    let [Ok(x), Ok(y), Ok(z)] = blocks.map(u32::try_from) else {
-        return Err(wrong("it would have more than 2^32 blocks"));
-    };
-    if shape.is_one() {
-        return Ok(((x, y, z), None));
-    }
-    let of_a_patch = [x, y, z].map(u64::from).iter().product();
-    let over = Over { first: [0; 3], blocks: [x, y, z], stride: shape.stride() };
-    Ok(((MeshShape::blocks(&kernel.name, patches, of_a_patch)?, 1, 1), Some(over)))
-}
-
 impl Ready {
     fn new(
         card: &Opened,
         (algorithm, plan): (&Algorithm, &Plan),
         launch: &Launch,
         text: &Text,
-        (shape, patches): (&MeshShape, usize),
+        (shape, grids): (&MeshShape, Grids),
         loaded: Loaded,
     ) -> Result<Self, CudaError> {
         let Text { kernel, source } = text;
@@ -283,7 +250,6 @@ impl Ready {
             let at = algorithm.uniforms.iter().position(|u| u.name == *name);
             at.ok_or_else(|| wrong(format!("the algorithm has no uniform `{name}`")))
         };
-        let (grid, over) = grid(kernel, (shape, patches))?;
         let [tx, ty, tz] = source.threads;
         let [nx, ny, nz] = shape.n;
         Ok(Ready {
@@ -291,16 +257,13 @@ impl Ready {
             launched,
             function,
             module,
-            config: LaunchConfig {
-                grid_dim: grid,
-                block_dim: (tx, ty, tz),
-                shared_mem_bytes: source.shared_bytes as u32,
-            },
+            block: ((tx, ty, tz), source.shared_bytes as u32),
+            grids,
             buffers: kernel.buffers.iter().map(|b| buffer(&b.name)).collect::<Result<_, _>>()?,
             uniforms: kernel.uniforms.iter().map(uniform).collect::<Result<_, _>>()?,
             sizes: [nx, ny, nz, shape.pitch, shape.plane],
-            over,
             owner: 0,
+            patch: None,
             maps: Vec::new(),
             places: Vec::new(),
         })
@@ -327,14 +290,14 @@ impl Ready {
         for (buffers, extent) in kernel.boxes() {
             let buffers = buffers.iter().map(|at| self.buffers[at.0 as usize]);
             let series = Series::new(plan, buffers.collect());
-            let maps = Maps::new(stream, memory, series, extent)?;
+            let maps = Maps::new(stream, (memory, self.patch), series, extent)?;
             self.maps.push(maps);
         }
         let has_surfaces = kernel.buffers.iter().any(|buffer| buffer.surface);
         if has_surfaces || !self.maps.is_empty() {
             self.places.extend(memory.rows().first());
         }
-        if has_surfaces && self.over.is_some() {
+        if has_surfaces && !shape.is_one() {
             self.places.extend(shape.in_surfaces());
         }
         Ok(())
@@ -356,14 +319,21 @@ impl Ready {
         copy.map_err(&failed)
     }
 
-    /// Starts the kernel on all patches of its card; `slots` has the slot of each buffer of the plan.
+    /// Returns how many kernels start for a region.
+    pub(crate) fn count(&self, region: Region) -> usize {
+        self.grids.of(region).len()
+    }
+
+    /// Starts the kernel on a region of all patches of its card; `slots` has the slot of each buffer of the plan.
     pub(crate) fn launch(
         &self,
         stream: &Arc<CudaStream>,
+        region: Region,
         memory: &Memory,
         slots: &[usize],
     ) -> Result<(), CudaError> {
-        let address = |buffer: &usize| memory.address(stream, slots[*buffer]);
+        let first = self.patch.unwrap_or_default();
+        let address = |buffer: &usize| memory.address_in(stream, first, slots[*buffer]);
         let addresses: Vec<u64> = self.buffers.iter().map(address).collect();
         let misplaced = || CudaError::Kernel {
             kernel: self.launched.name.clone(),
@@ -373,33 +343,52 @@ impl Ready {
         let maps = self.maps.iter().map(|maps| maps.now(place));
         let maps: Option<Vec<&TensorMap>> = maps.collect();
         let maps = maps.ok_or_else(misplaced)?;
+        let mut grids = self.grids.of(region).iter();
+        grids.try_for_each(|grid| {
+            self.start(stream, grid, memory.listed(self.owner), (&addresses, &maps))
+        })
+    }
+
+    fn start(
+        &self,
+        stream: &Arc<CudaStream>,
+        grid: &Grid,
+        listed: &CudaSlice<i32>,
+        (addresses, maps): (&[u64], &[&TensorMap]),
+    ) -> Result<(), CudaError> {
         let mut launch = stream.launch_builder(&self.function);
-        for address in &addresses {
+        for address in addresses {
             launch.arg(address);
         }
         for size in &self.sizes {
             launch.arg(size);
         }
-        if let Some(Over { first, blocks, stride }) = &self.over {
-            launch.arg(memory.listed(self.owner));
+        if let Part::Over(_) = &grid.part {
+            launch.arg(listed);
+        }
+        if let Part::From(first) | Part::Over(Over { first, .. }) = &grid.part {
             first.iter().for_each(|along| {
                 launch.arg(along);
             });
+        }
+        if let Part::Over(Over { blocks, stride, .. }) = &grid.part {
             blocks.iter().for_each(|along| {
                 launch.arg(along);
             });
             launch.arg(stride);
         }
         for map in maps {
-            launch.arg(map);
+            launch.arg(*map);
         }
         self.places.iter().for_each(|place| {
             launch.arg(place);
         });
+        let (block_dim, shared_mem_bytes) = self.block;
+        let config = LaunchConfig { grid_dim: grid.blocks, block_dim, shared_mem_bytes };
         // SAFETY: the arguments are those that the kernel was generated with. It accesses its buffers no further than
         // the halo that they were allocated with, boxes of them within the memory that the maps describe, and
         // surfaces, which live as long as the memory, nowhere beyond them.
-        let launched = unsafe { launch.launch(self.config) };
+        let launched = unsafe { launch.launch(config) };
         launched.map_err(CudaError::driver("launching a kernel"))?;
         Ok(())
     }
@@ -409,13 +398,10 @@ impl Ready {
 mod tests {
     use stencil_compiler::compile::{Target, compile};
     use stencil_compiler::expr::real::Precision;
-    use stencil_compiler::kernel::text::parse;
     use stencil_compiler::schedule;
 
     use super::*;
     use crate::backend::cuda::{Cards, usual_device};
-    use crate::field::{Cut, Shape};
-    use crate::mesh::Mesh;
     use crate::{Simulation, SystemDef};
 
     /// Tools show the kernels for a mesh that a run on it compiles: chunks, reads around ends of axes.
@@ -438,24 +424,6 @@ mod tests {
                 let text = emit::cuda(kernel, Precision::F32).unwrap().text;
                 assert!(compiled.contains(&text), "{text}");
             }
-        }
-    }
-
-    #[test]
-    fn the_last_block_numbers_no_cell_twice() {
-        let cells = [i32::MAX as usize, 1, 1];
-        let mesh = Mesh { cells, extent: [1.0; 3], origin: [0.0; 3], centered: false };
-        let patches = mesh::Patches::new(&mesh, [1; 3], 1).unwrap();
-        let shape = Shape::new(cells, [0; 3], 8).unwrap();
-        let cut = Cut::new(shape, patches, [0; 3], 8).unwrap();
-        let shape = MeshShape::new(&cut, &mesh, 0);
-        for (threads, runs, fits) in [(64, "runs", true), (96, "runs", false), (96, "", true)] {
-            let kernel = parse(&format!(
-                "kernel k {{ dimension 1 value_bytes 8
-                    launch blocks threads [{threads}, 1, 1] tile [{threads}, 1, 1] {runs} extend [0, 0, 0] blocks_per_unit 1
-                    code {{ }} }}"
-            ));
-            assert_eq!(grid(&kernel.unwrap(), (&shape, 1)).is_ok(), fits, "{threads} {runs}");
         }
     }
 }

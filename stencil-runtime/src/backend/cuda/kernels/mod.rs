@@ -4,6 +4,7 @@ pub(crate) mod builtin;
 pub(crate) mod clock;
 pub(crate) mod formulas;
 pub(crate) mod ghosts;
+pub(crate) mod grids;
 pub(crate) mod info;
 pub(crate) mod launch;
 pub(crate) mod reduce;

@@ -55,13 +55,14 @@ static __device__ double part_of(int reduction, const Values& values, int begin,
 }
 
 // gridDim.y blocks, a power of two, take the parts of a run, blockDim.x threads, too, the parts of those, and each row of
-// threads takes a run.
-template <typename Run>
-static __device__ void reduce(const Run& run, const Runs& runs, int reduction, double* results) {
+// threads takes a run, which has a number among those that the results are of.
+template <typename Run, typename Number>
+static __device__ void reduce(const Run& run, const Number& number_of, const Runs& runs, int reduction, double* results) {
   __shared__ double parts[256];
   double* const part = parts + threadIdx.y * blockDim.x;
-  const int number = blockIdx.x * blockDim.y + threadIdx.y;
-  const bool exists = number < runs.count;
+  const int at = blockIdx.x * blockDim.y + threadIdx.y;
+  const bool exists = at < runs.count;
+  const int number = number_of(at);
   const unsigned me = threadIdx.x;
   int first = 0, left = runs.length;
   for (unsigned bit = gridDim.y / 2; bit > 0; bit /= 2) {
@@ -87,20 +88,21 @@ static __device__ void reduce(const Run& run, const Runs& runs, int reduction, d
   if (exists && me == 0) results[number * (long long)gridDim.y + blockIdx.y] = part[0];
 }
 
+// The rows of a card, from a row of patches along x on.
 extern "C" __global__ void __launch_bounds__(256) reduce_values(
-    const Array values, const __grid_constant__ Mesh mesh, const __grid_constant__ Runs runs, int reduction,
+    const Array values, const __grid_constant__ Mesh mesh, const __grid_constant__ Runs runs, int patches, int reduction,
     double* results) {
   const auto row = [&](int number) {
     const int y = number % mesh.all[1], z = number / mesh.all[1];
     return RowOfMesh{Pointer(values) + place<1>(mesh, y) + place<2>(mesh, z), mesh};
   };
-  reduce(row, runs, reduction, results);
+  reduce(row, [&](int at) { return row_of_mesh(mesh, patches, at); }, runs, reduction, results);
 }
 
 extern "C" __global__ void __launch_bounds__(256) reduce_numbers(
     const double* values, const __grid_constant__ Runs runs, int reduction, double* results) {
   const auto run = [&](int number) { return values + number * (long long)runs.length; };
-  reduce(run, runs, reduction, results);
+  reduce(run, [](int at) { return at; }, runs, reduction, results);
 }
 
 // What the blocks of a run have made of its parts, of which a block of as many threads makes one number.

@@ -3,12 +3,15 @@
 use std::sync::Arc;
 
 use cudarc::driver::{
-    CudaFunction, CudaSlice, CudaStream, DeviceRepr, LaunchConfig, PushKernelArg,
+    CudaFunction, CudaSlice, CudaStream, DeviceRepr, DriverError, LaunchConfig, PushKernelArg,
 };
 use stencil_compiler::model::Reduction;
 
-use crate::backend::cuda::CudaError;
 use crate::backend::cuda::memory::patches::{BLOCKS, MeshShape};
+use crate::backend::cuda::memory::shared::Allocation;
+use crate::backend::cuda::memory::start;
+use crate::backend::cuda::{CudaError, Opened};
+use crate::mesh::Patches;
 
 /// The kernels, for values of the type `real`.
 pub(crate) const TEXT: &str = include_str!("reduce.cu");
@@ -59,114 +62,153 @@ pub(crate) struct Kernels {
     pub(crate) numbers: CudaFunction,
 }
 
-/// The kernels, and room for the numbers of parts of rows, of rows and of planes.
+/// The kernels of each card, and room for the numbers of parts of rows, of rows and of planes.
+///
+/// Each card reduces rows, and the first one the numbers of all rows. Rows are those of the mesh, so patches and cards
+/// change no bit.
 #[derive(Debug)]
 pub(crate) struct Tree {
-    kernels: Kernels,
+    kernels: Vec<Kernels>,
+    patches: Patches,
     /// `None` if each row has one block.
-    parts: Option<CudaSlice<f64>>,
-    rows: CudaSlice<f64>,
+    parts: Option<Allocation<f64>>,
+    rows: Allocation<f64>,
     planes: CudaSlice<f64>,
     total: CudaSlice<f64>,
 }
 
 impl Tree {
+    /// Takes room for the reduction of meshes of this shape by these kernels of each card.
     pub(crate) fn new(
-        stream: &Arc<CudaStream>,
-        kernels: Kernels,
-        shape: &MeshShape,
+        cards: &[Opened],
+        kernels: Vec<Kernels>,
+        (shape, patches): (&MeshShape, Patches),
     ) -> Result<Self, CudaError> {
-        let room = |count: u32| {
-            let room = stream.alloc_zeros(count as usize);
+        let room = |count: i32| {
+            let room = cards[0].stream.alloc_zeros(count.unsigned_abs() as usize);
             room.map_err(CudaError::driver("taking memory on the card"))
         };
+        let of_all = |count: u32| Allocation::zeros(cards, &[count as usize]);
         let shared_by = rows_of(shape).shared_by();
-        let parts = (shared_by > 1).then(|| room(shape.rows() * shared_by));
+        let parts = (shared_by > 1).then(|| of_all(shape.rows() * shared_by));
         Ok(Tree {
             kernels,
+            patches,
             parts: parts.transpose()?,
-            rows: room(shape.rows())?,
-            planes: room(shape.all[2].unsigned_abs())?,
+            rows: of_all(shape.rows())?,
+            planes: room(shape.all[2])?,
             total: room(1)?,
         })
     }
 
     /// Returns the bytes of its sums.
     pub(crate) fn bytes(&self) -> usize {
-        let each = [&self.rows, &self.planes, &self.total].into_iter();
-        each.chain(&self.parts).map(CudaSlice::num_bytes).sum()
+        let parts = self.parts.as_ref().map_or(0, |parts| parts.num_bytes());
+        parts + self.rows.num_bytes() + self.planes.num_bytes() + self.total.num_bytes()
     }
 
-    /// Starts the reduction of an array to a number, which is written to the address `to`; a mean is reduced to its
-    /// sum. `first` is the address of the first interior cell of the first patch. Rows are rows of the mesh, so
-    /// patches change no bit.
-    pub(crate) fn start(
+    /// Do cards read values of each other?
+    pub(crate) fn reads_across(&self) -> bool {
+        self.patches.shares_rows()
+    }
+
+    /// Returns the address of the number that [`read`](Self::read) reads.
+    pub(crate) fn total(&self, stream: &Arc<CudaStream>) -> u64 {
+        start(&self.total, stream)
+    }
+
+    /// Starts the reduction of the rows of an array whose first cells lie in patches of a card, on that card. `first` is
+    /// the address of the first interior cell of the first patch.
+    pub(crate) fn start_rows(
+        &self,
+        (owner, stream): (usize, &Arc<CudaStream>),
+        (first, shape): (u64, &MeshShape),
+        reduction: Reduction,
+    ) -> Result<(), CudaError> {
+        let of_patches = self.patches.rows_owned(owner);
+        if of_patches.is_empty() {
+            return Ok(());
+        }
+        let all = rows_of(shape);
+        let own = Runs { count: shape.rows_of(of_patches.len()) as i32, ..all };
+        let mut config = own.config();
+        config.grid_dim.1 = all.shared_by();
+        let (rule, from) = (rule(reduction), of_patches.start as i32);
+        let to = start(self.parts.as_ref().unwrap_or(&self.rows), stream);
+        let mut launch = stream.launch_builder(&self.kernels[owner].values);
+        launch.arg(&first).arg(shape).arg(&own).arg(&from).arg(&rule).arg(&to);
+        // SAFETY: the arguments are those of the kernel, which reads interior cells and writes a number for each part
+        // of a row, or for each row without parts, where all cards may write.
+        let launched = unsafe { launch.launch(config) };
+        launched.map(|_| ()).map_err(failed)
+    }
+
+    /// Starts the reduction of the numbers of all rows to one, which is written to the address `to`, on the first card; a
+    /// mean is reduced to its sum.
+    pub(crate) fn start_total(
         &mut self,
         stream: &Arc<CudaStream>,
-        first: u64,
         shape: &MeshShape,
         reduction: Reduction,
         to: u64,
     ) -> Result<(), CudaError> {
-        let failed = CudaError::driver("reducing an array to a number");
         let [_, ny, nz] = shape.all;
-        let rule: i32 = match reduction {
-            Reduction::Sum | Reduction::Mean => 0,
-            Reduction::Max => 1,
-            Reduction::Min => 2,
-        };
+        let rule = rule(reduction);
         let runs = |length, count| Runs { length, count };
-        let (rows, planes, total) = (rows_of(shape), runs(ny, nz), runs(nz, 1));
-        let mut config = rows.config();
-        config.grid_dim.1 = rows.shared_by();
-        let mut launch = stream.launch_builder(&self.kernels.values);
-        launch.arg(&first).arg(shape).arg(&rows).arg(&rule);
-        launch.arg(self.parts.as_mut().unwrap_or(&mut self.rows));
-        // SAFETY: the arguments are those of the kernel, which reads interior cells and writes a number for each part
-        // of a row, or for each row without parts.
-        unsafe { launch.launch(config) }.map_err(&failed)?;
+        let (planes, total) = (runs(ny, nz), runs(nz, 1));
+        let kernels = &self.kernels[0];
         if let Some(parts) = &self.parts {
             let config = LaunchConfig {
                 grid_dim: (shape.rows(), 1, 1),
-                block_dim: (rows.shared_by(), 1, 1),
+                block_dim: (rows_of(shape).shared_by(), 1, 1),
                 shared_mem_bytes: 0,
             };
-            let mut launch = stream.launch_builder(&self.kernels.parts);
-            launch.arg(parts).arg(&rule).arg(&mut self.rows);
+            let mut launch = stream.launch_builder(&kernels.parts);
+            launch.arg(&**parts).arg(&rule).arg(&mut *self.rows);
             // SAFETY: as above, a number for each row from those of its parts.
-            unsafe { launch.launch(config) }.map_err(&failed)?;
+            unsafe { launch.launch(config) }.map_err(failed)?;
         }
-        let mut launch = stream.launch_builder(&self.kernels.numbers);
-        launch.arg(&self.rows).arg(&planes).arg(&rule);
+        let mut launch = stream.launch_builder(&kernels.numbers);
+        launch.arg(&*self.rows).arg(&planes).arg(&rule);
         launch.arg(&mut self.planes);
         // SAFETY: as above, a number for each plane from those of its rows.
-        unsafe { launch.launch(planes.config()) }.map_err(&failed)?;
-        let mut launch = stream.launch_builder(&self.kernels.numbers);
+        unsafe { launch.launch(planes.config()) }.map_err(failed)?;
+        let mut launch = stream.launch_builder(&kernels.numbers);
         launch.arg(&self.planes).arg(&total).arg(&rule).arg(&to);
         // SAFETY: as above, one number from those of all planes; the caller has room for it.
-        unsafe { launch.launch(total.config()) }.map_err(&failed)?;
+        unsafe { launch.launch(total.config()) }.map_err(failed)?;
         Ok(())
     }
 
-    /// Reduces an array to a number.
-    pub(crate) fn reduce(
-        &mut self,
+    /// Waits for the last number at [`total`](Self::total), and returns it as that of a reduction.
+    pub(crate) fn read(
+        &self,
         stream: &Arc<CudaStream>,
-        first: u64,
         shape: &MeshShape,
         reduction: Reduction,
     ) -> Result<f64, CudaError> {
-        let failed = CudaError::driver("reducing an array to a number");
-        let to = crate::backend::cuda::memory::start(&self.total, stream);
-        self.start(stream, first, shape, reduction, to)?;
         let mut number = [0.0];
         let copy = stream.memcpy_dtoh(&self.total, &mut number);
-        copy.and_then(|()| stream.synchronize()).map_err(&failed)?;
+        copy.and_then(|()| stream.synchronize()).map_err(failed)?;
         let cells = shape.all.map(|n| n as usize).iter().product::<usize>();
         Ok(match reduction {
             Reduction::Mean => number[0] / cells as f64,
             Reduction::Sum | Reduction::Max | Reduction::Min => number[0],
         })
+    }
+}
+
+/// Returns the error for an array that could not be reduced.
+fn failed(error: DriverError) -> CudaError {
+    CudaError::driver("reducing an array to a number")(error)
+}
+
+/// Returns the number of a rule, as in the text.
+fn rule(reduction: Reduction) -> i32 {
+    match reduction {
+        Reduction::Sum | Reduction::Mean => 0,
+        Reduction::Max => 1,
+        Reduction::Min => 2,
     }
 }
 

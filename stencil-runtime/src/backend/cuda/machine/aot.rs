@@ -11,7 +11,7 @@ use crate::backend::cuda::kernels::builtin::own_sources;
 use crate::backend::cuda::kernels::clock;
 use crate::backend::cuda::kernels::launch::{fitted, texts};
 use crate::backend::cuda::machine::{On, watched_sources};
-use crate::backend::cuda::memory::patches::over;
+use crate::backend::cuda::memory::patches::{launched_over, over};
 use crate::backend::cuda::{Cache, Card, CudaError, Unsteady};
 use crate::mesh::Patches;
 use crate::step::{Plans, Rules};
@@ -111,7 +111,7 @@ pub(crate) fn ahead<T: Number>(
     let mut groups = vec![(own, Arc::default())];
     for (problem, plan) in plans.all() {
         let plan = fitted(plan, problem.dimension, patches, &device);
-        let texts = texts::<T>(problem, &plan, (over, &device))?;
+        let texts = texts::<T>(problem, &plan, (launched_over(patches), &device))?;
         let sources = texts.into_iter().map(|t| t.source).collect();
         groups.push((sources, Arc::new(Places::of(problem))));
     }

@@ -51,11 +51,11 @@ mod tests {
         let source = "pub system Waves in 2d { field h: scalar; field v: vector;
             ddt(h) = -div(v); ddt(v) = -grad(h); }
             scheme s for Waves { space: central<order = 2>; time: rk3_williamson; }
-            scheme states for Waves { space: central<order = 2>; time: rk3_williamson<storage = states>; }
+            scheme accumulators for Waves { space: central<order = 2>; time: rk3_williamson<storage = accumulator>; }
             scheme kept for Waves { space: central<order = 2>; time: ssprk3; }";
         let system = SystemDef::from_text("waves.pde", source).unwrap();
         have_places_of_their_own(&system);
-        have_places_of_their_own(&system.with_scheme("states").unwrap());
+        have_places_of_their_own(&system.with_scheme("accumulators").unwrap());
         have_places_of_their_own(&system.with_scheme("kept").unwrap());
     }
 

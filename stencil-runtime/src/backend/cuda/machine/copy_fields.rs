@@ -22,7 +22,7 @@ impl<T: Number> Machine<T> {
         }
         from.card.synchronize()?;
         let stream = self.card.stream.clone();
-        let config = self.shape.through(1);
+        let config = self.shape.through(self.shape.rows(), 1);
         // The kernel for arrays whose values lie apart also takes arrays whose values do not.
         let take_cells = match theirs.of {
             1 => &self.take_cells,

@@ -1,15 +1,79 @@
 //! Checks that values are finite and have not grown without bound, for several steps at once. If a value is bad, the
 //! steps are done again one by one, from the last fields that were good.
 
-use cudarc::driver::PushKernelArg;
+use std::sync::Arc;
+
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DriverError, PushKernelArg};
 use stencil_compiler::plan::BufferRole;
 
 use super::Machine;
 use super::tasks::nothing;
-use crate::backend::cuda::CudaError;
+use crate::backend::cuda::kernels::builtin::Own;
+use crate::backend::cuda::memory::Addresses;
+use crate::backend::cuda::memory::patches::{MeshShape, Owned};
+use crate::backend::cuda::{CudaError, Opened};
 use crate::field::BadValue;
+use crate::mesh::Patches;
 use crate::step::{After, Failure, Moment};
 use crate::{Error, Number};
+
+/// The search for bad values in the patches of a card.
+#[derive(Debug)]
+pub(super) struct Look {
+    kernel: CudaFunction,
+    /// The number of the first one.
+    first: CudaSlice<u64>,
+}
+
+/// The number of no value.
+const NONE: u64 = u64::MAX;
+
+/// Returns the error for a search that failed.
+fn failed(error: DriverError) -> CudaError {
+    CudaError::driver("looking for values that are no numbers")(error)
+}
+
+impl Look {
+    /// Takes the kernel of a card, and memory there.
+    pub(super) fn new(card: &Opened, own: &Own) -> Result<Self, CudaError> {
+        Ok(Look {
+            kernel: own.of_fields("find_bad")?,
+            first: card.stream.alloc_zeros(1).map_err(failed)?,
+        })
+    }
+
+    /// Returns the bytes of the number.
+    pub(super) fn bytes(&self) -> usize {
+        self.first.num_bytes()
+    }
+
+    /// Starts the search in the patches that a card owns, in arrays of this shape for values beyond `most`.
+    fn start(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        (arrays, count): (&Addresses, usize),
+        (shape, patches, owner): (&MeshShape, &Patches, usize),
+        most: f64,
+    ) -> Result<(), CudaError> {
+        stream.memcpy_htod(&[NONE], &mut self.first).map_err(failed)?;
+        let own = Owned::new(patches, owner);
+        let mut launch = stream.launch_builder(&self.kernel);
+        launch.arg(arrays).arg(shape).arg(&own).arg(&most);
+        launch.arg(&mut self.first);
+        let config = shape.through(shape.rows_with(&own), count);
+        // SAFETY: the arguments are those of the kernel, which reads interior cells.
+        unsafe { launch.launch(config) }.map_err(failed)?;
+        Ok(())
+    }
+
+    /// Waits for the number of the first value.
+    fn read(&self, stream: &Arc<CudaStream>) -> Result<u64, CudaError> {
+        let mut first = [NONE];
+        let copy = stream.memcpy_dtoh(&self.first, &mut first);
+        copy.and_then(|()| stream.synchronize()).map_err(failed)?;
+        Ok(first[0])
+    }
+}
 
 impl<T: Number> Machine<T> {
     /// Checks all steps that were not checked yet.
@@ -119,34 +183,35 @@ impl<T: Number> Machine<T> {
 
     /// Returns the first value of a field that is not finite or beyond the bound.
     pub(crate) fn find_bad(&mut self) -> Result<Option<BadValue>, CudaError> {
-        let failed = CudaError::driver("looking for values that are no numbers");
-        let fields = self.fields.buffers.of_role(BufferRole::Field);
-        let stream = &self.card.stream;
-        let slots = fields.iter().map(|buffer| self.slots[*buffer]);
-        let arrays = self.memory.addresses(stream, slots);
-        // All fields have the same layout.
-        let shape = fields.first().map_or(self.shape, |at| self.shape_of(*at));
-        let none = u64::MAX;
-        stream.memcpy_htod(&[none], &mut self.first_bad).map_err(&failed)?;
-        let config = self.shape.through(fields.len());
-        let mut launch = stream.launch_builder(&self.find_bad);
-        let most = self.fields.most().to_f64();
-        launch.arg(&arrays).arg(&shape).arg(&most);
-        launch.arg(&mut self.first_bad);
-        // SAFETY: the arguments are those of the kernel, which reads interior cells.
-        unsafe { launch.launch(config) }.map_err(&failed)?;
-        let mut first = [none];
-        let copy = stream.memcpy_dtoh(&self.first_bad, &mut first);
-        copy.and_then(|()| stream.synchronize()).map_err(&failed)?;
-        if first[0] == none {
+        let mut looks = std::mem::take(&mut self.looks);
+        let found = self.together(|machine| machine.look(&mut looks));
+        self.looks = looks;
+        let first = found?;
+        if first == NONE {
             return Ok(None);
         }
         let [nx, ny, nz] = self.fields.shape().cells;
-        let at = first[0] as usize;
+        let at = first as usize;
         let name = self.fields.buffers.fields().nth(at / (nx * ny * nz));
         Ok(Some(BadValue {
             component: name.unwrap_or_default().to_string(),
             cell: [at % nx, at / nx % ny, at / (nx * ny) % nz],
         }))
+    }
+
+    /// Returns the number of the first bad value on all cards.
+    fn look(&self, looks: &mut [Look]) -> Result<u64, CudaError> {
+        let fields = self.fields.buffers.of_role(BufferRole::Field);
+        let slots = fields.iter().map(|buffer| self.slots[*buffer]);
+        let arrays = self.memory.addresses(&self.card.stream, slots);
+        // All fields have the same layout.
+        let shape = fields.first().map_or(self.shape, |at| self.shape_of(*at));
+        let most = self.fields.most().to_f64();
+        for ((owner, (card, ..)), look) in self.cards().enumerate().zip(&mut *looks) {
+            let of = (&shape, &self.cut.patches, owner);
+            look.start(&card.stream, (&arrays, fields.len()), of, most)?;
+        }
+        let mut firsts = self.cards().zip(looks).map(|((card, ..), look)| look.read(&card.stream));
+        firsts.try_fold(NONE, |least, first| Ok(least.min(first?)))
     }
 }

@@ -28,7 +28,7 @@ impl<T: Number> Machine<T> {
             self.clock.bytes(),
             self.ghosts.bytes(),
             formulas,
-            self.first_bad.num_bytes(),
+            self.looks[0].bytes(),
         ];
         let own = &self.cut.patches.list()[self.cut.patches.owned(0)];
         let on = (own, self.cut.patch.halo);

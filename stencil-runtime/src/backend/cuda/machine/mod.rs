@@ -17,7 +17,7 @@ mod tasks;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use cudarc::driver::{CudaFunction, CudaSlice};
+use cudarc::driver::CudaFunction;
 use ndarray::ArrayView3;
 use rayon::ThreadPool;
 use stencil_compiler::algorithm::Algorithm;
@@ -25,6 +25,7 @@ use stencil_compiler::model::Reduction;
 use stencil_compiler::plan::{BufferRole, Place};
 
 use crate::backend::cuda::card::{Card, Opened};
+use crate::backend::cuda::kernels::builtin::Own;
 use crate::backend::cuda::kernels::clock::Clock;
 use crate::backend::cuda::kernels::formulas::{Formulas, Unsteady};
 use crate::backend::cuda::kernels::ghosts::{Ghosts, has_tables};
@@ -32,13 +33,14 @@ use crate::backend::cuda::kernels::launch::Ready;
 use crate::backend::cuda::kernels::reduce::Tree;
 use crate::backend::cuda::memory::Memory;
 use crate::backend::cuda::memory::patches::MeshShape;
-use crate::backend::cuda::{Cache, CudaError, Launched};
+use crate::backend::cuda::{Cache, Launched};
 use crate::backend::device::OnHost;
 use crate::backend::{self, Device, Renew};
 use crate::field::{Array, BadValue, Cut, Domain, Fields};
 use crate::step::{Asked, Failure, Length, Moment, Plans, Rules, Several};
 use crate::{Error, MemoryUse, Number};
 use buffer_places::slots;
+use finite_check::Look;
 use observables::deepest;
 pub(crate) use observables::{On, sources as watched_sources};
 use opening::Opening;
@@ -54,7 +56,7 @@ const RESERVE: usize = 64 << 20;
 /// Arrays on one card or several, and the tasks that a step does with them.
 #[derive(Debug)]
 pub(crate) struct Machine<T> {
-    /// The card that does all the work. Among several, all but the steps of patches that others own.
+    /// The card that does all the work. Among several, that of its own patches, and what belongs to none.
     card: Opened,
     /// The other cards that share the patches.
     peers: Vec<Peer>,
@@ -76,7 +78,8 @@ pub(crate) struct Machine<T> {
     kept: BTreeMap<usize, usize>,
     ghosts: Ghosts,
     launches: Vec<Ready>,
-    find_bad: CudaFunction,
+    /// The search for bad values on each card.
+    looks: Vec<Look>,
     take_cells: CudaFunction,
     tree: Tree,
     clock: Clock,
@@ -90,7 +93,8 @@ pub(crate) struct Machine<T> {
     adapts: [bool; 2],
     /// Captured parts of steps, by the slots of the buffers at their beginning.
     graphs: BTreeMap<(Kind, Vec<usize>), Graph>,
-    first_bad: CudaSlice<u64>,
+    /// The number of captures that failed.
+    pub(crate) uncaptured: u64,
     /// Steps since the fields were last kept.
     since: Vec<Moment>,
     /// Are the kept fields those from before the first of these steps?
@@ -147,24 +151,22 @@ impl<T: Number> Machine<T> {
         let clock = Clock::new::<T>(&cards, kept_in, timing, &launches)?;
         let Peer { ghosts, formulas, launches, .. } = peers.remove(0);
         let Arrays { fields, cut, memory, shape, kept, own } = arrays;
-        let (own, stream) = (&own[0], &card.stream);
+        let trees = own.iter().map(Own::reduce).collect::<Result<_, _>>()?;
+        let looks = cards.iter().zip(&own).map(|(card, own)| Look::new(card, own));
         let mut machine = Machine {
             sampled: sampled(&fields, unsteady)?,
             clock,
             formulas,
             memory,
-            cut,
             on: programs.on,
             slots: slots(plan),
             kept,
             ghosts,
-            tree: Tree::new(stream, own.reduce()?, &shape)?,
+            tree: Tree::new(&cards, trees, (&shape, cut.patches))?,
+            cut,
             known: plan.buffers.iter().map(|_| OnceLock::new()).collect(),
-            first_bad: stream
-                .alloc_zeros(1)
-                .map_err(CudaError::driver("taking memory on the card"))?,
-            find_bad: own.of_fields("find_bad")?,
-            take_cells: own.of_fields("take_cells")?,
+            looks: looks.collect::<Result<_, _>>()?,
+            take_cells: own[0].of_fields("take_cells")?,
             lanes: Lanes::new(&cards)?,
             card,
             peers,
@@ -176,6 +178,7 @@ impl<T: Number> Machine<T> {
             fused: None,
             adapts: plan.adapts(),
             graphs: BTreeMap::new(),
+            uncaptured: 0,
             since: Vec::new(),
             holds: false,
             has_speeds: false,
@@ -220,7 +223,8 @@ impl<T: Number> Machine<T> {
             Some(fused) => (&fused.tasks, fused.steps),
             None => (&self.substeps, 1),
         };
-        tasks.iter().flatten().filter(|task| task.is_launch()).count().div_ceil(steps)
+        let launches = tasks.iter().flatten().map(|task| task.count(&self.launches));
+        launches.sum::<usize>().div_ceil(steps)
     }
 
     /// Returns the place of a buffer; without one, that of an array alone.

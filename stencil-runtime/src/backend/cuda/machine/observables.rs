@@ -12,7 +12,7 @@ use stencil_compiler::schedule::Schedule;
 use stencil_compiler::search::presets;
 
 use crate::backend::cuda::kernels::launch::{Text, halo as halo_of, texts_changed};
-use crate::backend::cuda::memory::patches::over;
+use crate::backend::cuda::memory::patches::launched_over;
 use crate::mesh::Patches;
 use crate::step::groups;
 use crate::{Error, Number};
@@ -149,7 +149,12 @@ impl ObservedUpdates {
             kernel
         };
         Ok(ObservedUpdates {
-            texts: texts_changed::<T>(&algorithm, &plan, (over(&on.patches), &on.device), placed)?,
+            texts: texts_changed::<T>(
+                &algorithm,
+                &plan,
+                (launched_over(&on.patches), &on.device),
+                placed,
+            )?,
             problem: Problem { algorithm, schedule, plan },
         })
     }

@@ -3,6 +3,7 @@
 
 use stencil_compiler::compile::{self, Target};
 use stencil_compiler::cost::{self, KernelCost};
+use stencil_compiler::plan::Region;
 
 use super::observables::Problem;
 use super::tasks::{CapturedPart, Task, When, nothing};
@@ -136,20 +137,32 @@ impl<T: Number> Machine<T> {
                 let part = match task {
                     Task::OnHost(_) => return Err(nothing()),
                     Task::Sample => StepPart::Sources,
-                    task if !task.is_launch() => continue,
-                    Task::Launch { launch, .. } => StepPart::Kernel(launch - first),
+                    // The rim is timed with the interior before it.
+                    Task::Launch { region: Region::Interior, .. } => continue,
+                    Task::Launch { launch, .. } | Task::Rim(launch) => {
+                        StepPart::Kernel(launch - first)
+                    }
                     fill => {
+                        if fill.count(&self.launches) == 0 {
+                            continue;
+                        }
                         let boxes = fill.boxes().iter().flatten();
                         StepPart::Fill { values: boxes.map(Boxes::cells).sum() }
                     }
                 };
-                let seconds = self.seconds(|machine| {
-                    machine.start(task, when(substep))?;
-                    match task {
-                        // A fill with values of other cards ends with the wait for them.
-                        Task::Post(_) => machine.start(&Task::Wait, when(substep)),
-                        _ => Ok(()),
+                let interior = |launch| Task::Launch { launch, region: Region::Interior };
+                let (before, after) = match *task {
+                    // A fill with values of other cards ends with the wait for them.
+                    Task::Post(_) => (vec![], vec![Task::Wait]),
+                    Task::Rim(at) => (vec![Task::Post(Vec::new()), interior(at)], vec![Task::Wait]),
+                    Task::Launch { launch, region: Region::Rim } => {
+                        (vec![interior(launch)], vec![])
                     }
+                    _ => (vec![], vec![]),
+                };
+                let seconds = self.seconds(|machine| {
+                    let mut all = before.iter().chain([task]).chain(&after);
+                    all.try_for_each(|task| machine.start(task, when(substep)))
                 })?;
                 times.push(PartTime { part, seconds });
             }

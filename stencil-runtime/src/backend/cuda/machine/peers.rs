@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cudarc::driver::sys::CUgraphInstantiate_flags;
 use cudarc::driver::{CudaEvent, CudaStream, DriverError};
 
 use super::Machine;
@@ -10,7 +11,7 @@ use crate::backend::cuda::card::Opened;
 use crate::backend::cuda::kernels::formulas::{Formulas, Unsteady};
 use crate::backend::cuda::kernels::ghosts::Ghosts;
 use crate::backend::cuda::kernels::launch::Ready;
-use crate::backend::cuda::memory::patches::over;
+use crate::backend::cuda::memory::patches::{Owned, over};
 use crate::backend::cuda::{Cache, CudaError};
 use crate::mesh::Neighbours;
 use crate::{Error, Number};
@@ -35,7 +36,7 @@ impl Peer {
         let Arrays { fields, cut, shape, own, .. } = arrays;
         let (mesh, boundaries) = (&fields.domain.mesh, &fields.domain.boundaries);
         let periodic = boundaries.periodic;
-        let on = (over(&cut.patches), *shape);
+        let on = (over(&cut.patches), *shape, Owned::new(&cut.patches, owner));
         Ok(Peer {
             launches: arrays.load((owner, card), cache, programs)?,
             formulas: Formulas::new::<T>(card, cache, on, (mesh, periodic), unsteady)?,
@@ -57,12 +58,15 @@ impl Peer {
 #[derive(Debug)]
 pub(super) struct Lanes(Vec<Lane>);
 
+/// The priority of exchanges: their blocks are placed before those of launches, whose priority is 0.
+const FIRST: i32 = -1;
+
 /// The streams of a card, and the last moment of each that others wait for.
 #[derive(Debug)]
 struct Lane {
     launches: Arc<CudaStream>,
     launched: CudaEvent,
-    /// The stream of fills with values of other cards.
+    /// The stream of fills with values of other cards, and of launches in the cells that depend on these.
     exchanges: Arc<CudaStream>,
     exchanged: CudaEvent,
 }
@@ -72,7 +76,7 @@ impl Lane {
         Ok(Lane {
             launches: card.stream.clone(),
             launched: card.context.new_event(None)?,
-            exchanges: card.context.new_stream()?,
+            exchanges: card.context.new_stream_with_priority(FIRST)?,
             exchanged: card.context.new_event(None)?,
         })
     }
@@ -88,6 +92,14 @@ impl Lanes {
     pub(super) fn new(cards: &[Opened]) -> Result<Self, CudaError> {
         let all = if cards.len() > 1 { cards } else { &[] };
         all.iter().map(Lane::new).collect::<Result<_, _>>().map(Lanes).map_err(failed)
+    }
+
+    /// Returns the flags of a graph of their work, whose priorities it keeps.
+    pub(super) fn graph_flags(&self) -> CUgraphInstantiate_flags {
+        match self.0.is_empty() {
+            true => CUgraphInstantiate_flags(0),
+            false => CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY,
+        }
     }
 
     /// Waits for all that each card was given by itself: no part of a run waits for that.
@@ -129,16 +141,27 @@ impl Lanes {
         for lane in &self.0 {
             lane.launched.record(&lane.launches).map_err(failed)?;
         }
-        for (card, lane) in self.0.iter().enumerate() {
+        for lane in &self.0 {
             let mut all = self.0.iter();
             all.try_for_each(|of| lane.exchanges.wait(&of.launched)).map_err(failed)?;
+        }
+        self.behind_exchange(start)
+    }
+
+    /// Starts work on each card, in the same way, behind its own part of an exchange.
+    pub(super) fn behind_exchange(
+        &self,
+        start: impl Fn(usize, &Arc<CudaStream>) -> Result<(), CudaError>,
+    ) -> Result<(), CudaError> {
+        for (card, lane) in self.0.iter().enumerate() {
             start(card, &lane.exchanges)?;
             lane.exchanged.record(&lane.exchanges).map_err(failed)?;
         }
         Ok(())
     }
 
-    /// Lets the launches of each card wait for the exchanges of all: values that other cards still read stay as they are.
+    /// Lets the launches of each card wait for the exchanges of all, and for the work behind them: values that other cards
+    /// still read stay as they are.
     pub(super) fn end_exchange(&self) -> Result<(), CudaError> {
         let all = || self.0.iter();
         all()
@@ -198,7 +221,7 @@ impl<T: Number> Machine<T> {
             false => self.clock.begin(&stream)?,
         }
         self.lanes.fork()?;
-        let mut peers = self.peers.iter().zip(1..);
-        peers.try_for_each(|(peer, at)| self.clock.hand_on(at, &peer.card.stream))
+        let mut peers = self.peers.iter().enumerate();
+        peers.try_for_each(|(at, peer)| self.clock.take_over(at, &peer.card.stream))
     }
 }

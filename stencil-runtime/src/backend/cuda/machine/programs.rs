@@ -16,7 +16,7 @@ use crate::backend::cuda::card::limits::usual_device;
 use crate::backend::cuda::kernels::builtin::{Own, own};
 use crate::backend::cuda::kernels::formulas::Unsteady;
 use crate::backend::cuda::kernels::launch::{Ready, Text, fitted, halo, load, texts};
-use crate::backend::cuda::memory::patches::{MeshShape, over};
+use crate::backend::cuda::memory::patches::{MeshShape, launched_over, over};
 use crate::backend::cuda::memory::{Memory, stride};
 use crate::backend::cuda::{Cache, CudaError};
 use crate::field::{Cut, Domain, Fields};
@@ -48,7 +48,7 @@ impl<'a> Programs<'a> {
         let mut all = Vec::new();
         for (problem, plan) in plans.all() {
             let plan = fitted(plan, problem.dimension, patches, &device);
-            let texts = texts::<T>(problem, &plan, (over(patches), &device))?;
+            let texts = texts::<T>(problem, &plan, (launched_over(patches), &device))?;
             all.push((problem, plan, texts));
         }
         let around = domain.boundaries.around(patches);

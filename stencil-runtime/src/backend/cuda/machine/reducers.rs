@@ -2,7 +2,7 @@
 
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::model::Reduction;
-use stencil_compiler::plan::BufferRole;
+use stencil_compiler::plan::{BufferRole, Region};
 
 use super::Machine;
 use super::observables::{ObservedUpdates, Problem, bug, deepest};
@@ -125,14 +125,35 @@ impl<T: Number> Machine<T> {
         Ok(())
     }
 
-    /// Starts the evaluation of a round on all cards, for which the first one then waits.
+    /// Starts the evaluation of a round on all cards, amid a part.
     fn evaluate(&self, round: &Round) -> Result<(), CudaError> {
         let slots: Vec<usize> = round.buffers.iter().map(|at| self.slots[*at]).collect();
-        self.lanes.fork()?;
         for ((card, ..), launch) in self.cards().zip(&round.launches) {
-            launch.launch(&card.stream, &self.memory, &slots)?;
+            launch.launch(&card.stream, Region::Whole, &self.memory, &slots)?;
         }
-        self.lanes.join()
+        if self.tree.reads_across() {
+            self.lanes.join()?;
+            self.lanes.fork()?;
+        }
+        Ok(())
+    }
+
+    /// Starts the reduction of an array to a number at an address in the memory of the first card, amid a part.
+    fn start_number(
+        &mut self,
+        (buffer, reduction): (usize, Reduction),
+        to: u64,
+    ) -> Result<(), CudaError> {
+        let stream = self.card.stream.clone();
+        let shape = self.shape_of(buffer);
+        let first = self.memory.address(&stream, self.slots[buffer]);
+        for (owner, (card, ..)) in self.cards().enumerate() {
+            self.tree.start_rows((owner, &card.stream), (first, &shape), reduction)?;
+        }
+        self.lanes.join()?;
+        self.tree.start_total(&stream, &shape, reduction, to)?;
+        // The next array takes the same room, and the next round the same arrays.
+        self.lanes.fork()
     }
 
     /// Reduces the quantities to numbers at the time `t`, with the uniforms of their algorithm.
@@ -150,19 +171,19 @@ impl<T: Number> Machine<T> {
         self.together(|machine| {
             let mut fills = reducer.fills.iter();
             fills.try_for_each(|fill| machine.start(fill, When { t, time }))?;
-            Ok::<_, Error>(machine.set_uniforms(reducer, uniforms)?)
-        })?;
-        let mut numbers = Vec::new();
-        for round in &reducer.rounds {
-            self.evaluate(round)?;
-            for (buffer, reduction) in &round.quantities {
-                let first = self.memory.address(&stream, self.slots[*buffer]);
-                let shape = self.shape_of(*buffer);
-                let number = self.tree.reduce(&stream, first, &shape, *reduction);
-                numbers.push(number?);
+            machine.set_uniforms(reducer, uniforms)?;
+            let (to, mut numbers) = (machine.tree.total(&stream), Vec::new());
+            for round in &reducer.rounds {
+                machine.evaluate(round)?;
+                for quantity in &round.quantities {
+                    machine.start_number(*quantity, to)?;
+                    let (buffer, reduction) = *quantity;
+                    let shape = machine.shape_of(buffer);
+                    numbers.push(machine.tree.read(&stream, &shape, reduction)?);
+                }
             }
-        }
-        Ok(numbers)
+            Ok(numbers)
+        })
     }
 
     /// Starts the evaluation of the speeds that limit the next step, amid a part, and writes them to the state of the
@@ -174,10 +195,8 @@ impl<T: Number> Machine<T> {
         reducer.fills.iter().try_for_each(|fill| self.start(fill, When { t, time }))?;
         for round in &reducer.rounds {
             self.evaluate(round)?;
-            for (buffer, reduction) in &round.quantities {
-                let first = self.memory.address(&stream, self.slots[*buffer]);
-                let (to, shape) = (self.clock.speed(&stream, written), self.shape_of(*buffer));
-                self.tree.start(&stream, first, &shape, *reduction, to)?;
+            for quantity in &round.quantities {
+                self.start_number(*quantity, self.clock.speed(&stream, written))?;
                 written += 1;
             }
         }

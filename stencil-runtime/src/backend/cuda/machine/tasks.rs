@@ -3,13 +3,14 @@
 use std::iter;
 
 use cudarc::driver::CudaGraph;
-use cudarc::driver::sys::{CUgraphInstantiate_flags, CUstreamCaptureMode};
+use cudarc::driver::sys::CUstreamCaptureMode;
 use stencil_compiler::plan::{BufferRole, Plan, Region};
 
 use super::{Machine, Reducer};
 use crate::backend::Device;
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::kernels::ghosts::{Boxes, Share, has_tables};
+use crate::backend::cuda::kernels::launch::Ready;
 use crate::field::{Filling, GhostDepth};
 use crate::step::{Action, Ghosts, actions};
 use crate::{Error, Number};
@@ -29,17 +30,21 @@ pub(super) enum Task {
     Sample,
     /// A launch of the plan, in some of the cells.
     Launch { launch: usize, region: Region },
+    /// The rim of a launch of the plan, on each card behind the fills that were begun last and beside the interior: the wait
+    /// for them is also one for this.
+    Rim(usize),
     /// Buffers change places, pair by pair.
     Swap(Vec<(usize, usize)>),
 }
 
 impl Task {
-    /// Does it launch kernels?
-    pub(super) fn is_launch(&self) -> bool {
+    /// Returns how many kernels a card launches in it, of those of a plan and of fills.
+    pub(super) fn count(&self, launches: &[Ready]) -> usize {
         match self {
-            Task::Fill(boxes) | Task::Post(boxes) => boxes.iter().any(Option::is_some),
-            Task::Launch { region, .. } => *region != Region::Interior,
-            Task::Wait | Task::OnHost(_) | Task::Sample | Task::Swap(_) => false,
+            Task::Fill(boxes) | Task::Post(boxes) => usize::from(boxes.iter().any(Option::is_some)),
+            Task::Launch { launch, region } => launches[*launch].count(*region),
+            Task::Rim(launch) => launches[*launch].count(Region::Rim),
+            Task::Wait | Task::OnHost(_) | Task::Sample | Task::Swap(_) => 0,
         }
     }
 
@@ -127,6 +132,7 @@ impl<T: Number> Machine<T> {
             for action in actions {
                 tasks.push(self.task(action, first)?);
             }
+            begin_rims(&mut tasks);
             substeps.push(tasks);
         }
         Ok(substeps)
@@ -223,8 +229,17 @@ impl<T: Number> Machine<T> {
         self.captured(|machine| machine.enqueue_part(part)).map(Graph)
     }
 
-    /// Captures the work that is started, to be replayed.
+    /// Captures the work that is started, to be replayed. Captures that fail are counted.
     pub(super) fn captured(
+        &mut self,
+        start: impl FnOnce(&mut Self) -> Result<(), Error>,
+    ) -> Result<CudaGraph, Error> {
+        let captured = self.try_capture(start);
+        self.uncaptured += u64::from(captured.is_err());
+        captured
+    }
+
+    fn try_capture(
         &mut self,
         start: impl FnOnce(&mut Self) -> Result<(), Error>,
     ) -> Result<CudaGraph, Error> {
@@ -232,7 +247,7 @@ impl<T: Number> Machine<T> {
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         self.card.stream.begin_capture(mode).map_err(&failed)?;
         let done = start(self);
-        let graph = self.card.stream.end_capture(CUgraphInstantiate_flags(0));
+        let graph = self.card.stream.end_capture(self.lanes.graph_flags());
         done?;
         let graph = graph.map_err(&failed)?.ok_or_else(nothing)?;
         graph.upload().map_err(&failed)?;
@@ -324,13 +339,18 @@ impl<T: Number> Machine<T> {
             }
             Task::Wait => self.lanes.end_exchange()?,
             Task::OnHost(filling) => self.alone(|machine| machine.fill_on_host(filling, when.t))?,
-            Task::Sample => self.alone(|machine| machine.evaluate_sources(when))?,
-            // All cells are computed with the rim.
-            Task::Launch { region: Region::Interior, .. } => {}
-            Task::Launch { launch, .. } => {
+            Task::Sample => self.evaluate_sources(when)?,
+            Task::Launch { launch, region } => {
                 for (card, _, launches) in self.cards() {
-                    launches[*launch].launch(&card.stream, &self.memory, &self.slots)?;
+                    let launch = &launches[*launch];
+                    launch.launch(&card.stream, *region, &self.memory, &self.slots)?;
                 }
+            }
+            Task::Rim(launch) => {
+                let all: Vec<_> = self.cards().map(|(.., launches)| &launches[*launch]).collect();
+                self.lanes.behind_exchange(|card, stream| {
+                    all[card].launch(stream, Region::Rim, &self.memory, &self.slots)
+                })?;
             }
             Task::Swap(pairs) => pairs.iter().for_each(|(a, b)| self.slots.swap(*a, *b)),
         }
@@ -365,13 +385,16 @@ impl<T: Number> Machine<T> {
         Ok(())
     }
 
-    /// Evaluates given fields that are formulas, in all patches.
-    fn evaluate_sources(&mut self, when: When) -> Result<(), Error> {
-        let (stream, time) = (&self.card.stream, self.clock.at(when.time));
-        let formulas = self.formulas.as_ref().ok_or_else(nothing)?;
-        for (which, buffer) in self.sampled.iter().enumerate() {
-            let first = self.memory.address(stream, self.slots[*buffer]);
-            formulas.source(stream, which, first, &time)?;
+    /// Evaluates given fields that are formulas, on each card in its patches.
+    fn evaluate_sources(&self, when: When) -> Result<(), Error> {
+        let time = self.clock.at(when.time);
+        let peers = self.peers.iter().map(|peer| (&peer.card.stream, &peer.formulas));
+        for (stream, formulas) in iter::once((&self.card.stream, &self.formulas)).chain(peers) {
+            let formulas = formulas.as_ref().ok_or_else(nothing)?;
+            for (which, buffer) in self.sampled.iter().enumerate() {
+                let first = self.memory.address(stream, self.slots[*buffer]);
+                formulas.source(stream, which, first, &time)?;
+            }
         }
         Ok(())
     }
@@ -387,6 +410,20 @@ impl<T: Number> Machine<T> {
             }
         }
         Ok(())
+    }
+}
+
+/// Lets each rim that follows the wait for an exchange begin as soon as the values of its card have come.
+fn begin_rims(tasks: &mut [Task]) {
+    for at in 0..tasks.len() {
+        let before = tasks[..at].iter().rev();
+        let waits = before.take_while(|task| matches!(task, Task::Wait)).count();
+        if let Task::Launch { launch, region: Region::Rim } = tasks[at]
+            && waits > 0
+        {
+            tasks[at] = Task::Rim(launch);
+            tasks[at - waits..=at].rotate_right(1);
+        }
     }
 }
 
@@ -406,4 +443,25 @@ fn jobs(ghosts: Ghosts) -> Vec<Job> {
 /// Returns the error for a graph or a step that is missing.
 pub(super) fn nothing() -> Error {
     Error::Bug("a step on a card that is not there".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rim_waits_for_its_card_alone() {
+        let part = |region| Task::Launch { launch: 3, region };
+        let [interior, rim] = [Region::Interior, Region::Rim];
+        let shown = |tasks: Vec<Task>| format!("{tasks:?}");
+        let post = || Task::Post(Vec::new());
+        let mut tasks = vec![post(), post(), part(interior), Task::Wait, Task::Wait, part(rim)];
+        begin_rims(&mut tasks);
+        let begun = vec![post(), post(), part(interior), Task::Rim(3), Task::Wait, Task::Wait];
+        assert_eq!(shown(tasks), shown(begun));
+        // Its values came with those of a launch before: other launches lie between.
+        let mut tasks = vec![post(), Task::Wait, part(interior), part(rim)];
+        begin_rims(&mut tasks);
+        assert_eq!(shown(tasks), shown(vec![post(), Task::Wait, part(interior), part(rim)]));
+    }
 }

@@ -15,11 +15,13 @@ use cudarc::driver::sys::{CUDA_MEMCPY2D, CUmemorytype, cuMemcpy2DAsync_v2};
 use cudarc::driver::{
     CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, result,
 };
+use stencil_compiler::emit;
 use stencil_compiler::expr::Real;
 use stencil_compiler::plan::Place;
 
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::card::Opened;
+use crate::backend::cuda::memory::patches::launched_over;
 use crate::backend::cuda::memory::shared::Allocation;
 use crate::backend::cuda::memory::strided::{Mover, Values};
 use crate::backend::cuda::memory::surfaces::{End, Surfaces};
@@ -170,6 +172,26 @@ impl Memory {
         &self.listed[owner]
     }
 
+    /// Returns the axes along which neighbours are on different cards.
+    pub(crate) fn cut(&self) -> [bool; 3] {
+        self.patches.cut()
+    }
+
+    /// Returns the axes along which some patches have a cell less than others.
+    pub(crate) fn uneven(&self) -> [bool; 3] {
+        self.patches.uneven()
+    }
+
+    /// Returns the kind of text for launches on its arrays.
+    pub(crate) fn launched_over(&self) -> emit::Patches {
+        launched_over(&self.patches)
+    }
+
+    /// Returns the first patch of a card.
+    pub(crate) fn first_of(&self, owner: usize) -> usize {
+        self.patches.owned(owner).start
+    }
+
     /// Returns the number of patches of a card.
     pub(crate) fn patches_of(&self, owner: usize) -> usize {
         self.patches.owned(owner).len()
@@ -180,12 +202,12 @@ impl Memory {
         &self.rows
     }
 
-    /// Returns arrays of all patches as the copy engine sees them, for boxes of this extent: so many of a patch, each
+    /// Returns arrays of one patch, or of all, as the copy engine sees them, for boxes of this extent: so many of a patch, each
     /// so many arrays behind the one before, behind the `first` arrays. Arrays whose values lie apart have no boxes.
     pub(crate) fn map(
         &self,
         stream: &Arc<CudaStream>,
-        first: usize,
+        (patch, first): (Option<usize>, usize),
         (count, between): (usize, usize),
         extent: [u32; 3],
     ) -> Result<TensorMap, CudaError> {
@@ -194,10 +216,11 @@ impl Memory {
         let (base, _) = self.all.device_ptr(stream);
         let of = Arrays {
             arrays: (count, between * self.stride),
-            patches: (self.patches.count(), self.step()),
+            patches: (patch.map_or(self.patches.count(), |_| 1), self.step()),
             extent,
         };
-        self.rows.map(base + (first * self.stride) as u64, of)
+        let before = patch.unwrap_or_default() * self.step() + first * self.stride;
+        self.rows.map(base + before as u64, of)
     }
 
     /// Returns the bytes of all arrays of the first card, which has as many patches as any other.
@@ -217,6 +240,11 @@ impl Memory {
             return self.surfaces.object(surface);
         }
         start(&self.all, stream) + self.bytes_before(slot, self.origin) as u64
+    }
+
+    /// Returns the same of a patch. Surfaces have all patches.
+    pub(crate) fn address_in(&self, stream: &Arc<CudaStream>, patch: usize, slot: usize) -> u64 {
+        self.address(stream, slot) + (patch * self.step()) as u64
     }
 
     /// Returns the addresses of some arrays of the first patch.

@@ -150,3 +150,20 @@ static __device__ __forceinline__ InPatch in_row(const Mesh& mesh, int x) { retu
 static __device__ __forceinline__ Place corner(const Mesh& mesh, unsigned patch) { return patch * mesh.step[0]; }
 
 #endif
+
+// The patches of a card: from one number to another.
+struct Owned {
+  int first, end;
+};
+
+// The number, in the mesh, of a row of cells. It is counted patch by patch, from a row of patches along x on, as if each
+// had as many rows as the largest: the last row of a shorter patch counts twice.
+static __device__ __forceinline__ int row_of_mesh(const Mesh& mesh, int patches, int number) {
+  if (!MANY) return number;
+  const int of_patch = mesh.n[1] * mesh.n[2], at = number % of_patch;
+  patches += number / of_patch;
+  const int q = patches % mesh.count[1], r = patches / mesh.count[1];
+  const int y = min(first_cell(mesh, 1, q) + at % mesh.n[1], first_cell(mesh, 1, q + 1) - 1);
+  const int z = min(first_cell(mesh, 2, r) + at / mesh.n[1], first_cell(mesh, 2, r + 1) - 1);
+  return z * mesh.all[1] + y;
+}

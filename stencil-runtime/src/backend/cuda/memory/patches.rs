@@ -20,6 +20,14 @@ pub(crate) fn over(patches: &Patches) -> emit::Patches {
     if patches.is_one() { emit::Patches::One } else { emit::Patches::Many }
 }
 
+/// The kind of text for launches on a mesh: a card with one patch of several takes its blocks in parts.
+pub(crate) fn launched_over(patches: &Patches) -> emit::Patches {
+    match over(patches) {
+        emit::Patches::Many if patches.count() == patches.devices => emit::Patches::Part,
+        form => form,
+    }
+}
+
 /// Blocks that keep all multiprocessors busy.
 pub(crate) const BLOCKS: u32 = 2048;
 
@@ -50,6 +58,30 @@ pub(crate) struct MeshShape {
 
 // SAFETY: plain numbers in the layout of C, without padding between them.
 unsafe impl DeviceRepr for MeshShape {}
+
+/// The patches of a card: the same struct as in the text.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Owned {
+    first: i32,
+    end: i32,
+}
+
+// SAFETY: plain numbers in the layout of C.
+unsafe impl DeviceRepr for Owned {}
+
+impl Owned {
+    /// Returns the patches of the card of this number among those of a run.
+    pub(crate) fn new(patches: &Patches, card: usize) -> Self {
+        let own = patches.owned(card);
+        Owned { first: own.start as i32, end: own.end as i32 }
+    }
+
+    /// Returns their number.
+    pub(crate) fn count(&self) -> usize {
+        (self.end - self.first).unsigned_abs() as usize
+    }
+}
 
 impl MeshShape {
     /// Returns the shape of a mesh whose patches are `stride` values apart.
@@ -98,10 +130,21 @@ impl MeshShape {
         (self.all[1] * self.all[2]).unsigned_abs()
     }
 
-    /// Returns a launch of blocks that go through all cells for each of so many arrays. Blocks share the rows, and if
+    /// Returns the number of rows of interior cells of so many rows of patches along x, as many of each as of the largest.
+    pub(crate) fn rows_of(&self, patches: usize) -> u32 {
+        (self.n[1] * self.n[2]).unsigned_abs() * patches as u32
+    }
+
+    /// Returns the number of rows of the mesh in which a card has cells.
+    pub(crate) fn rows_with(&self, own: &Owned) -> u32 {
+        let across = self.count[0];
+        self.rows_of(((own.end - 1) / across + 1 - own.first / across).unsigned_abs() as usize)
+    }
+
+    /// Returns a launch of blocks that go through so many rows for each of so many arrays. Blocks share the rows, and if
     /// there are few of them, each row.
-    pub(crate) fn through(&self, arrays: usize) -> LaunchConfig {
-        let rows = self.rows().clamp(1, BLOCKS);
+    pub(crate) fn through(&self, rows: u32, arrays: usize) -> LaunchConfig {
+        let rows = rows.clamp(1, BLOCKS);
         let of_row = self.all[0].unsigned_abs().div_ceil(THREADS);
         LaunchConfig {
             grid_dim: (rows, arrays as u32, (BLOCKS / rows).clamp(1, of_row.max(1))),
@@ -113,12 +156,6 @@ impl MeshShape {
     /// Is the mesh one patch?
     pub(crate) fn is_one(&self) -> bool {
         self.count == [1; 3]
-    }
-
-    /// Returns the number of patches.
-    pub(crate) fn patches(&self) -> usize {
-        let counts = self.count.iter().map(|n| n.unsigned_abs() as usize);
-        counts.product()
     }
 
     /// Returns the values from one patch to the next.

@@ -85,10 +85,10 @@ pub(crate) struct Maps {
 }
 
 impl Maps {
-    /// Describes all arrays that the buffers may be in, for boxes of this extent.
+    /// Describes all arrays that the buffers may be in, of one patch or of all, for boxes of this extent.
     pub(crate) fn new(
         stream: &Arc<CudaStream>,
-        memory: &Memory,
+        (memory, patch): (&Memory, Option<usize>),
         series: Series,
         extent: [u32; 3],
     ) -> Result<Self, CudaError> {
@@ -96,7 +96,7 @@ impl Maps {
         let behind = series.between.saturating_mul(count.saturating_sub(1));
         let firsts = 0..memory.arrays().saturating_sub(behind);
         let of = (count, series.between);
-        let maps = firsts.map(|first| memory.map(stream, first, of, extent));
+        let maps = firsts.map(|first| memory.map(stream, (patch, first), of, extent));
         Ok(Maps { maps: maps.collect::<Result<_, _>>()?, series })
     }
 
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn boxes_of_several_arrays_are_where_the_memory_has_them() {
-        for time in ["rk3_williamson", "rk3_williamson<storage = states>", "ssprk3"] {
+        for time in ["rk3_williamson", "rk3_williamson<storage = accumulator>", "ssprk3"] {
             boxes_are_where_the_memory_has_them(time);
         }
     }
