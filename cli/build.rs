@@ -30,9 +30,8 @@ fn main() {
         (None, None) => None,
     };
     let commit = commit.as_deref().and_then(|commit| commit.lines().next());
-    let is_on = |name: &&str| {
-        std::env::var_os(format!("CARGO_FEATURE_{}", name.to_uppercase())).is_some()
-    };
+    let is_on =
+        |name: &&str| std::env::var_os(format!("CARGO_FEATURE_{}", name.to_uppercase())).is_some();
     let on: Vec<&str> = ["compiled", "mpi"].into_iter().filter(is_on).collect();
     let features = if on.is_empty() { "none".to_string() } else { on.join(", ") };
     println!(

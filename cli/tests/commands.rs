@@ -208,6 +208,9 @@ fn ranks_take_a_binary_with_mpi() {
     let output = common::output(command.env("OMPI_COMM_WORLD_SIZE", "2"));
     let message = common::text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{message}");
-    assert!(message.contains("built without MPI") && message.contains("--features mpi"), "{message}");
+    assert!(
+        message.contains("built without MPI") && message.contains("--features mpi"),
+        "{message}"
+    );
     assert!(!here.join("out").exists());
 }

@@ -36,11 +36,12 @@ value = \"d[x](q)\"
 
 /// Runs, each on so many ranks: laws and flows with steps of given lengths and adaptive ones, in one to three dimensions,
 /// with patches of one size and of several, rows that are cut and rows that are whole.
-const RUNS: [(&str, usize); 8] = [
+const RUNS: [(&str, usize); 9] = [
     ("explosion --cells 13,10,9 --steps 5", 2),
     ("explosion --cells 12,8,10 --steps 4 --precision f64 --set mesh.patches=[2,2,3]", 4),
     ("blast --cells 20 --steps 6", 4),
-    ("double_mach --cells 40,11 --steps 6", 4),
+    ("four_states --cells 80,21 --steps 4", 4),
+    ("kelvin_helmholtz --cells 21,17 --steps 4", 3),
     ("sod --cells 101 --steps 9", 4),
     ("turbulence --cells 16 --steps 3", 2),
     ("gray_scott --cells 17,15 --steps 6 --patches 3,2", 4),
