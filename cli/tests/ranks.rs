@@ -111,7 +111,7 @@ fn ranks_have_the_bits_of_one_process() {
         assert_eq!(well(count, &format!("run {run} --out ranks -q --threads 1"), &here), "");
         assert_same(&here, &["final.npz", "series.csv"]);
         if run == "drift.toml" {
-            assert_same(&here, &["frame_000005.npz", "drift.png"]);
+            assert_same(&here, &["frame_000005.npz", "d_x_q.png"]);
         }
     }
 }
