@@ -112,11 +112,10 @@ impl<'a, T: Number> Drive<'a, T> {
     pub(super) fn run(&mut self, stop: &Stop) -> Result<End, Ended> {
         if !self.is_over()
             && let Some(why) = self.simulation.check_length()?
+            && self.files.writes()
         {
-            if self.files.writes() {
-                // Whoever has left misses nothing.
-                let _ = writeln!(io::stderr(), "note: {why}");
-            }
+            // Whoever has left misses nothing.
+            let _ = writeln!(io::stderr(), "note: {why}");
         }
         while !self.is_over() {
             if self.simulation.ranks().any(stop.wanted()) {

@@ -9,7 +9,14 @@ use crate::{Error, Number};
 #[derive(Debug)]
 pub(crate) struct Sent<T> {
     found: GhostValues<T>,
-    coming: Option<(Box<dyn Exchange>, Vec<Vec<Job>>)>,
+    coming: Option<Coming>,
+}
+
+/// Values on their way from other ranks, and their places.
+#[derive(Debug)]
+struct Coming {
+    exchange: Box<dyn Exchange>,
+    jobs: Vec<Vec<Job>>,
 }
 
 impl<T: Number> Fields<T> {
@@ -31,7 +38,7 @@ impl<T: Number> Fields<T> {
         }
         let own = ranks.rank();
         let between = |from: usize, to: usize| filling.between(&self.neighbours, [from, to]);
-        let (mut messages, mut coming) = (Vec::new(), Vec::new());
+        let (mut messages, mut jobs) = (Vec::new(), Vec::new());
         for peer in (0..ranks.count()).filter(|peer| *peer != own) {
             let (theirs, ours) = (between(own, peer), between(peer, own));
             if !(theirs.is_empty() && ours.is_empty()) {
@@ -40,17 +47,18 @@ impl<T: Number> Fields<T> {
                     bytes: values(&theirs).to_bytes(),
                     coming: GhostValues::<T>::bytes_of(&ours),
                 });
-                coming.push(ours);
+                jobs.push(ours);
             }
         }
-        let coming = (!messages.is_empty()).then(|| (ranks.post(messages), coming));
+        let is_sent = !messages.is_empty();
+        let coming = is_sent.then(|| Coming { exchange: ranks.post(messages), jobs });
         Sent { found: values(&between(own, own)), coming }
     }
 
     /// Fills ghost cells with the values that were found, and with those that have come.
     pub(crate) fn wait(&mut self, sent: Sent<T>) {
         self.store(sent.found);
-        if let Some((exchange, jobs)) = sent.coming {
+        if let Some(Coming { exchange, jobs }) = sent.coming {
             for (bytes, jobs) in exchange.wait().into_iter().zip(jobs) {
                 self.store(GhostValues::from_bytes(jobs, &bytes));
             }
