@@ -50,7 +50,7 @@ fn holds_clang(folder: &Path) -> bool {
     names.into_iter().any(|name| {
         let name = name.to_string_lossy();
         name.starts_with("libclang.so")
-            || name.starts_with("libclang-") && name.contains(".so")
+            || name.starts_with("libclang-") && name.contains(".so") && !name.contains("cpp")
             || name.starts_with("libclang.dylib")
     })
 }

@@ -13,7 +13,7 @@ use crate::backend::cuda::CudaError;
 
 /// Functions of the driver that are called, here and in the crate that wraps it; all of them came with CUDA 12.0 at
 /// the latest. `cuTensorMapEncodeTiled` is looked up only for kernels that copy boxes.
-const FUNCTIONS: [&str; 63] = [
+const FUNCTIONS: [&str; 64] = [
     "cuInit",
     "cuDriverGetVersion",
     "cuGetErrorName",
@@ -37,6 +37,7 @@ const FUNCTIONS: [&str; 63] = [
     "cuFuncGetAttribute",
     "cuFuncSetAttribute",
     "cuStreamCreate",
+    "cuStreamCreateWithPriority",
     "cuStreamDestroy_v2",
     "cuStreamSynchronize",
     "cuStreamWaitEvent",
