@@ -56,7 +56,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "P,Q,R")]
     patches: Option<String>,
     /// Devices that share the patches, by default a box of the mesh each; on the processor they are simulated. A number,
-    /// cards such as 0,1 or [1], or all cards; the results are the same
+    /// cards such as 0,1, or all cards; the results are the same
     #[arg(long, value_name = "all|N|CARD,..")]
     devices: Option<String>,
     /// Number of time steps from the start of this run, whatever its time

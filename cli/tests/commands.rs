@@ -22,6 +22,14 @@ fn a_run_leaves_a_picture_and_the_fields() {
     assert_eq!(fields.u64("step").unwrap_or_else(|e| panic!("{e}")), 2);
 }
 
+/// An expression may read farther than any launch.
+#[test]
+fn a_run_has_the_ghost_cells_that_its_pictures_read() {
+    let here = folder("far");
+    good("run double_mach --cells 40,11 --steps 1 --out here", &here);
+    assert!(here.join("here/double_mach_gradient.png").is_file());
+}
+
 #[test]
 fn mistakes_exit_with_2_and_say_what_there_is() {
     let here = folder("mistakes");

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::boundary::{FaceKind, Kind};
 use super::values::array_bytes;
-use super::{Expression, Problem, TimeStep};
+use super::{Expression, Problem, Shown, TimeStep};
 use crate::io::{Npz, Value};
 use crate::{Boundary, Builder, Error, Mesh, Number, Simulation, Source};
 
@@ -33,6 +33,11 @@ impl Problem {
             .devices(self.devices.clone());
         if let Some(patches) = self.patches {
             builder = builder.patches(patches);
+        }
+        for plot in &self.plots {
+            if let Shown::Quantity(quantity) = &plot.value {
+                builder = builder.evaluates(quantity);
+            }
         }
         for (name, value) in &self.params {
             builder = builder.param(name, *value);

@@ -60,6 +60,11 @@ impl Quantity {
         Ok(Quantity { text: expression.to_string(), observation })
     }
 
+    /// Returns the ghost cells that it reads.
+    pub(crate) fn halo(&self) -> Result<[usize; 3], Error> {
+        crate::step::halo_of(&self.observation)
+    }
+
     /// Returns the expression as it was written.
     pub fn text(&self) -> &str {
         &self.text
@@ -116,14 +121,13 @@ impl<T: Number> Simulation<T> {
     /// ```
     ///
     /// # Errors
-    /// If the expression reads more ghost cells than the simulation has; if it is one of another
-    /// system.
+    /// If the expression reads more ghost cells than the simulation has, see [`Builder::evaluates`](crate::Builder::evaluates);
+    /// if it is one of another system.
     pub fn evaluate(&mut self, quantity: &Quantity) -> Result<Array3<f64>, Error> {
         let Observation { algorithm, quantities } = &quantity.observation;
         let at = quantities.iter().position(|q| q.name.as_str() == NAME);
         let at = at.ok_or_else(|| Error::Bug(format!("`{}` is not observed", quantity.text)))?;
-        let halo = crate::step::halo_of(&quantity.observation)?;
-        check_halo(&quantity.text, halo, self.device.fields().shape().halo)?;
+        check_halo(&quantity.text, quantity.halo()?, self.device.fields().shape().halo)?;
         let params: Result<Vec<f64>, Error> = algorithm
             .params
             .iter()
@@ -164,6 +168,6 @@ fn check_halo(expression: &str, wanted: [usize; 3], there: [usize; 3]) -> Result
     Err(Error::Value {
         what: format!("the number of ghost cells that `{expression}` reads"),
         value: wanted.into_iter().max().unwrap_or(0) as f64,
-        help: format!("this run has {there:?}: take fewer derivatives of derivatives"),
+        help: format!("this run has {there:?}: name the expression to `Builder::evaluates`"),
     })
 }

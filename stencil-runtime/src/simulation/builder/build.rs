@@ -162,7 +162,8 @@ impl<T: Number> Builder<T> {
             mesh.cells,
         )?;
         let patches = self.cut(&mesh, boundaries.periodic, matches!(engine, Chosen::Cuda))?;
-        let halo = system.observation().map_or(Ok([0; 3]), halo_of)?;
+        let observed = system.observation().map_or(Ok([0; 3]), halo_of)?;
+        let halo = std::array::from_fn(|axis| observed[axis].max(self.halo[axis]));
         let on = (&boundaries, &patches, halo);
         let scheduled = Scheduled::new::<T>(system, (engine, schedule), on)?;
         Ok(Planned { mesh, patches, params, boundaries, scheduled, halo })

@@ -7,10 +7,38 @@ use stencil_compiler::schedule::{Halo, LaunchKind, Placement};
 use stencil_compiler::search::advice::advised;
 use stencil_compiler::search::heuristic;
 
-use super::Engine;
 use crate::backend::cpu::Choice;
 use crate::backend::cuda;
 use crate::{Error, Number, Schedule, SystemDef};
+
+/// The engine of the steps. Results do not depend on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// The host's processor: the compiled program if there is one for the schedule, else the row engine.
+    #[default]
+    Cpu,
+    /// A card if one can be used and the schedule, if one is set, is for cards; else as [`Cpu`](Engine::Cpu).
+    Auto,
+    /// The compiled program.
+    Compiled,
+    /// The row engine, which runs any system under any schedule.
+    Rows,
+    /// An NVIDIA GPU, which runs any system; kernels are compiled when the simulation is built.
+    Cuda,
+}
+
+impl Engine {
+    /// Returns `cpu`, `auto`, `compiled`, `rows` or `cuda`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::Cpu => "cpu",
+            Engine::Auto => "auto",
+            Engine::Compiled => "compiled",
+            Engine::Rows => "rows",
+            Engine::Cuda => "cuda",
+        }
+    }
+}
 
 /// The engine of the steps.
 #[derive(Clone, Copy, Debug)]

@@ -15,48 +15,20 @@ use stencil_compiler::stability::Axes;
 
 use crate::backend::cuda::Cache;
 use crate::mesh::{Faces, Setting};
-use crate::simulation::Pick;
+use crate::simulation::{Pick, Quantity};
 use crate::transport::Ranks;
 use crate::{Boundary, Error, Instructions, Number, Schedule, Source, SystemDef, ToSystem};
 
 pub(crate) use build::{AUTO, Started, device, rules};
 pub(crate) use check::{MOST_CELLS, number};
 pub use devices::Devices;
+pub use engine::Engine;
 pub(crate) use engine::{Chosen, choose};
 pub(crate) use predict::Predictor;
 pub(crate) use scheduled::Scheduled;
 
 /// More cards than any machine has.
 const MOST_CARDS: usize = 1024;
-
-/// The engine of the steps. Results do not depend on it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Engine {
-    /// The host's processor: the compiled program if there is one for the schedule, else the row engine.
-    #[default]
-    Cpu,
-    /// A card if one can be used and the schedule, if one is set, is for cards; else as [`Cpu`](Engine::Cpu).
-    Auto,
-    /// The compiled program.
-    Compiled,
-    /// The row engine, which runs any system under any schedule.
-    Rows,
-    /// An NVIDIA GPU, which runs any system; kernels are compiled when the simulation is built.
-    Cuda,
-}
-
-impl Engine {
-    /// Returns `cpu`, `auto`, `compiled`, `rows` or `cuda`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Engine::Cpu => "cpu",
-            Engine::Auto => "auto",
-            Engine::Compiled => "compiled",
-            Engine::Rows => "rows",
-            Engine::Cuda => "cuda",
-        }
-    }
-}
 
 /// Collects the settings of a [`Simulation`](crate::Simulation).
 #[derive(Debug)]
@@ -69,6 +41,8 @@ pub struct Builder<T> {
     patches: Option<[usize; 3]>,
     devices: Devices,
     ranks: Ranks,
+    /// Ghost cells that expressions read between steps.
+    halo: [usize; 3],
     boundaries: Vec<Setting>,
     sources: BTreeMap<String, Source>,
     params: BTreeMap<String, f64>,
@@ -103,6 +77,7 @@ impl<T: Number> Builder<T> {
             patches: None,
             devices: Devices::default(),
             ranks: Ranks::alone(),
+            halo: [0; 3],
             boundaries: Vec::new(),
             sources: BTreeMap::new(),
             params: BTreeMap::new(),
@@ -142,6 +117,24 @@ impl<T: Number> Builder<T> {
     /// cell, so that cell i is at `origin + i * extent / cells`; 0 if not set.
     pub fn origin(mut self, origin: [f64; 3]) -> Self {
         self.origin = origin;
+        self
+    }
+
+    /// Gives arrays the ghost cells that an expression reads, so that the run can [evaluate](crate::Simulation::evaluate) it.
+    ///
+    /// ```
+    /// # use stencil_runtime::{Error, Quantity, Simulation, SystemDef};
+    /// # let heat = SystemDef::from_text("heat.pde", "pub system Heat in 2d { field q: scalar; ddt(q) = lap(q); }
+    /// #     scheme s for Heat { space: central<order = 2>; time: euler; }")?;
+    /// let far = Quantity::new(&heat, "lap(lap(q))").unwrap();
+    /// let run = || Simulation::<f64>::builder(&heat).cells([8, 8, 1]).dt(1e-3);
+    /// assert!(run().build()?.evaluate(&far).is_err());
+    /// assert!(run().evaluates(&far).build()?.evaluate(&far).is_ok());
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn evaluates(mut self, quantity: &Quantity) -> Self {
+        let halo = quantity.halo().unwrap_or_default();
+        self.halo = std::array::from_fn(|axis| self.halo[axis].max(halo[axis]));
         self
     }
 

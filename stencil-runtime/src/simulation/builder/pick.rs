@@ -66,6 +66,7 @@ impl<T: Number> Builder<T> {
             centered: self.centered,
             patches: self.patches,
             devices: self.devices.clone(),
+            halo: self.halo,
             boundaries: self.boundaries.clone(),
             sources: self.sources.clone(),
             params: self.params.clone(),
