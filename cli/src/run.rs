@@ -232,21 +232,30 @@ fn say(args: &RunArgs, out: &mut dyn Write, text: &str) -> Result<(), Ended> {
     if args.quiet || args.json { Ok(()) } else { Ok(output::write(out, text.as_bytes())?) }
 }
 
+/// Returns the schedule that is found by timing before the run, if that is asked for.
+fn timed<T: Number>(
+    args: &RunArgs,
+    problem: &Problem,
+    out: &mut dyn Write,
+) -> Result<Option<Schedule>, Ended> {
+    match args.tune {
+        Some(_) if matches!(args.backend, Backend::Cpu | Backend::Rows) => {
+            let message = "error: `--tune` times schedules on a card, and this run is on the processor\n  \
+                 help: add --backend cuda, or leave --tune out";
+            Err(Failure::new(message).into())
+        }
+        Some(seconds) => timed::schedule::<T>(problem, seconds, |text| say(args, out, text)),
+        None => Ok(None),
+    }
+}
+
 fn run_as<T: Number>(
     args: &RunArgs,
     problem: &Problem,
     (ranks, chosen): (&Ranks, Option<&ByPlan>),
     out: &mut dyn Write,
 ) -> Result<(), Ended> {
-    let timed = match args.tune {
-        Some(_) if matches!(args.backend, Backend::Cpu | Backend::Rows) => {
-            let message = "error: `--tune` times schedules on a card, and this run is on the processor\n  \
-                 help: add --backend cuda, or leave --tune out";
-            return Err(Failure::new(message).into());
-        }
-        Some(seconds) => timed::schedule::<T>(problem, seconds, |text| say(args, out, text))?,
-        None => None,
-    };
+    let timed = timed::<T>(args, problem, out)?;
     let mut simulation = set_up::<T>(args, problem, (ranks, timed))?;
     ranks::agree(ranks, "plan", || format!("{:?}", simulation.plan()))?;
     let old = match &args.restart {
