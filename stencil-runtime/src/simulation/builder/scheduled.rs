@@ -3,6 +3,7 @@
 use stencil_compiler::algorithm::Role;
 use stencil_compiler::compile::{self, ScheduleError, Target};
 use stencil_compiler::plan::Plan;
+use stencil_compiler::schedule::Overlap;
 
 use super::Builder;
 use super::engine::Chosen;
@@ -65,9 +66,16 @@ impl Scheduled {
             self.plan = self.plan.adaptive(names, limit.is_some()).map_err(Error::Bug)?;
         }
         if patches.devices > 1 {
-            self.plan = self.plan.among_devices().map_err(Error::Bug)?;
+            let among = |plan: &mut Plan| {
+                // Launches store values in the memory of others only where these are layers of a whole patch.
+                if plan.overlap.is_none() && !patches.are_layers() {
+                    plan.overlap = Some(Overlap::Rim);
+                }
+                plan.among_devices().map_err(Error::Bug)
+            };
+            self.plan = among(&mut self.plan)?;
             if let Some(fused) = &mut self.fused {
-                fused.plan = fused.plan.among_devices().map_err(Error::Bug)?;
+                fused.plan = among(&mut fused.plan)?;
             }
         }
         Ok(self)

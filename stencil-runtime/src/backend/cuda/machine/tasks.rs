@@ -9,7 +9,7 @@ use stencil_compiler::plan::{BufferRole, Plan, Region};
 use super::{Machine, Reducer};
 use crate::backend::Device;
 use crate::backend::cuda::CudaError;
-use crate::backend::cuda::kernels::ghosts::{Boxes, Share, has_tables};
+use crate::backend::cuda::kernels::ghosts::{Boxes, Origin, Share, has_tables};
 use crate::backend::cuda::kernels::launch::Ready;
 use crate::field::{Filling, GhostDepth};
 use crate::step::{Action, Ghosts, actions};
@@ -24,6 +24,8 @@ pub(super) enum Task {
     Post(Vec<Option<Boxes>>),
     /// Waits for all such fills.
     Wait,
+    /// The launches of each card wait for those of all, which store values in the memory of others.
+    Meet,
     /// Fills ghost cells of fields by the host.
     OnHost(Filling),
     /// Evaluates given fields that are formulas.
@@ -41,10 +43,12 @@ impl Task {
     /// Returns how many kernels a card launches in it, of those of a plan and of fills.
     pub(super) fn count(&self, launches: &[Ready]) -> usize {
         match self {
-            Task::Fill(boxes) | Task::Post(boxes) => usize::from(boxes.iter().any(Option::is_some)),
+            Task::Fill(boxes) | Task::Post(boxes) => {
+                boxes.iter().flatten().map(Boxes::kernels).max().unwrap_or_default()
+            }
             Task::Launch { launch, region } => launches[*launch].count(*region),
             Task::Rim(launch) => launches[*launch].count(Region::Rim),
-            Task::Wait | Task::OnHost(_) | Task::Sample | Task::Swap(_) => 0,
+            Task::Wait | Task::Meet | Task::OnHost(_) | Task::Sample | Task::Swap(_) => 0,
         }
     }
 
@@ -130,9 +134,17 @@ impl<T: Number> Machine<T> {
                 tasks.extend(self.beyond_sampled()?);
             }
             for action in actions {
-                tasks.push(self.task(action, first)?);
+                match action {
+                    Action::Post(ghosts) if self.stores => {
+                        tasks.push(Task::Meet);
+                        tasks.push(Task::Fill(self.boxes(&jobs(ghosts), Origin::Corners)?));
+                    }
+                    Action::Wait if self.stores => {}
+                    action => tasks.push(self.task(action, first)?),
+                }
             }
             begin_rims(&mut tasks);
+            meet_before_stores(&mut tasks, |launch| self.launches[launch].sends());
             substeps.push(tasks);
         }
         Ok(substeps)
@@ -147,8 +159,8 @@ impl<T: Number> Machine<T> {
             }
             // The host fills ghost cells of all cards.
             Action::Post(Ghosts::OfFields(_)) if custom => Task::Post(Vec::new()),
-            Action::Fill(ghosts) => Task::Fill(self.boxes(&jobs(ghosts), true)?),
-            Action::Post(ghosts) => Task::Post(self.boxes(&jobs(ghosts), false)?),
+            Action::Fill(ghosts) => Task::Fill(self.boxes(&jobs(ghosts), Origin::Own)?),
+            Action::Post(ghosts) => Task::Post(self.boxes(&jobs(ghosts), Origin::Others)?),
             Action::Wait => Task::Wait,
             Action::Launch { launch, region } => Task::Launch { launch: first + launch, region },
             Action::Swap(pairs) => Task::Swap(pairs),
@@ -165,16 +177,16 @@ impl<T: Number> Machine<T> {
 
     /// Returns the tasks that fill all ghost cells of arrays of the same layout.
     fn fills_of(&self, jobs: &[Job]) -> Result<Vec<Task>, CudaError> {
-        let mut tasks = vec![Task::Fill(self.boxes(jobs, true)?)];
+        let mut tasks = vec![Task::Fill(self.boxes(jobs, Origin::Own)?)];
         if !self.peers.is_empty() {
-            tasks.extend([Task::Post(self.boxes(jobs, false)?), Task::Wait]);
+            tasks.extend([Task::Post(self.boxes(jobs, Origin::Others)?), Task::Wait]);
         }
         Ok(tasks)
     }
 
-    /// Returns, for each card, the boxes of ghost cells of arrays of the same layout: fields, or stored functions. Their
-    /// values are those of the card itself, or those of other cards.
-    fn boxes(&self, jobs: &[Job], is_local: bool) -> Result<Vec<Option<Boxes>>, CudaError> {
+    /// Returns, for each card, the boxes of ghost cells of arrays of the same layout: fields, or stored functions, as far as
+    /// their values are of this origin.
+    fn boxes(&self, jobs: &[Job], values: Origin) -> Result<Vec<Option<Boxes>>, CudaError> {
         let of = |array: &usize| {
             let place = self.place_of(Some(array));
             (place.of, place.surface)
@@ -185,7 +197,7 @@ impl<T: Number> Machine<T> {
         };
         debug_assert!(jobs.iter().all(|(array, ..)| of(array) == of(&jobs[0].0)));
         let cards = self.cards().enumerate().map(|(owner, (card, ghosts, _))| {
-            let share = Share { owner, is_local };
+            let share = Share { owner, values };
             ghosts.boxes(&card.stream, on, jobs.iter().copied(), share)
         });
         cards.collect()
@@ -210,6 +222,7 @@ impl<T: Number> Machine<T> {
     /// Replays a part of a step, captured the first time that the buffers are in these slots. A capture that is
     /// disturbed, for example by a tool that watches all launches, is no failure: the part is started without it then.
     pub(super) fn replay(&mut self, part: CapturedPart<'_>) -> Result<(), Error> {
+        self.send_all()?;
         let slots = self.slots.clone();
         let key = (part.kind(), slots.clone());
         if self.graphs.contains_key(&key) {
@@ -256,6 +269,7 @@ impl<T: Number> Machine<T> {
 
     /// Starts a part of a step in which the host has no part.
     pub(super) fn enqueue_part(&mut self, part: CapturedPart<'_>) -> Result<(), Error> {
+        self.send_all()?;
         self.together(|machine| machine.start_part(part))
     }
 
@@ -314,7 +328,22 @@ impl<T: Number> Machine<T> {
 
     /// Starts a substep by itself. The card knows its time; the host takes it to be `t`.
     pub(super) fn enqueue(&mut self, substep: usize, t: f64) -> Result<(), Error> {
+        self.send_all()?;
         self.together(|machine| machine.start_substep(substep, t))
+    }
+
+    /// Exchanges ghost cells of fields between cards whose launches will store them, if others than these have changed fields.
+    fn send_all(&mut self) -> Result<(), Error> {
+        if !self.stores || std::mem::replace(&mut self.has_sent, true) {
+            return Ok(());
+        }
+        let depth = self.shape.halo.map(|n| n as usize);
+        let buffers = &self.fields.buffers;
+        let fields = buffers.of_role(BufferRole::Field);
+        let jobs: Vec<Job> = fields.into_iter().map(|at| (at, None, depth)).collect();
+        let tasks = [Task::Post(self.boxes(&jobs, Origin::Others)?), Task::Wait];
+        let when = When { t: 0.0, time: 0 };
+        self.together(|machine| tasks.iter().try_for_each(|task| machine.start(task, when)))
     }
 
     fn start_substep(&mut self, substep: usize, t: f64) -> Result<(), Error> {
@@ -338,6 +367,7 @@ impl<T: Number> Machine<T> {
                 })?;
             }
             Task::Wait => self.lanes.end_exchange()?,
+            Task::Meet => self.lanes.meet()?,
             Task::OnHost(filling) => self.alone(|machine| machine.fill_on_host(filling, when.t))?,
             Task::Sample => self.evaluate_sources(when)?,
             Task::Launch { launch, region } => {
@@ -424,6 +454,26 @@ fn begin_rims(tasks: &mut [Task]) {
             tasks[at] = Task::Rim(launch);
             tasks[at - waits..=at].rotate_right(1);
         }
+    }
+}
+
+/// Lets each launch that stores values in the memory of other cards wait for their launches before it, which may read what
+/// was there.
+fn meet_before_stores(tasks: &mut Vec<Task>, stores: impl Fn(usize) -> bool) {
+    let mut have_met = false;
+    let before = std::mem::take(tasks);
+    for task in before {
+        match task {
+            Task::Meet => have_met = true,
+            Task::Launch { launch, .. } => {
+                if stores(launch) && !have_met {
+                    tasks.push(Task::Meet);
+                }
+                have_met = false;
+            }
+            _ => {}
+        }
+        tasks.push(task);
     }
 }
 

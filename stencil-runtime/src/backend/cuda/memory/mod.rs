@@ -46,6 +46,13 @@ pub(crate) struct Addresses([u64; ARRAYS]);
 // SAFETY: plain integers in the layout of C.
 unsafe impl DeviceRepr for Addresses {}
 
+impl Addresses {
+    /// Returns the address of one of the arrays.
+    pub(crate) fn of(&self, array: usize) -> u64 {
+        self.0[array]
+    }
+}
+
 /// Returns the address of an array on a card.
 pub(crate) fn start<T>(array: &CudaSlice<T>, stream: &Arc<CudaStream>) -> u64 {
     array.device_ptr(stream).0
