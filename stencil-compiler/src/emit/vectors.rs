@@ -53,8 +53,10 @@ impl Printer<'_> {
             self.line(&format!("const {} {name} = {value};", self.real()));
             named.push(name);
         }
-        self.write_named(array, &named, &at)?;
         let first = at(self, 0)?;
+        // Patches that have a layer less than others compute the next one of their neighbour, too.
+        self.line(&format!("if ({first} < end) {{"));
+        self.write_named(array, &named, &at)?;
         for (test, to) in [("< low", "to_low"), (">= high", "to_high")] {
             self.line(&format!("if ({first} {test}) {{"));
             self.write_named(array, &named, |printer: &Self, n| {
@@ -62,6 +64,7 @@ impl Printer<'_> {
             })?;
             self.line("}");
         }
+        self.line("}");
         Ok(())
     }
 

@@ -141,11 +141,11 @@ impl Patches {
         })
     }
 
-    /// Has each device one patch, all of them equal layers of the mesh across its last axis?
+    /// Has each device one patch, all of them layers of the mesh across its last axis?
     pub(crate) fn are_layers(&self) -> bool {
         let last = self.last_axis();
         let is_cut = std::array::from_fn(|axis| axis == last);
-        self.count() == self.devices && self.cut() == is_cut && !self.uneven()[last]
+        self.count() == self.devices && self.cut() == is_cut
     }
 
     /// Returns the last axis that has cells: z, or y in a plane.

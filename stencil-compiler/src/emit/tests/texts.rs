@@ -40,13 +40,14 @@ fn cuda_of_one_of_several_devices() {
     let name = output.name.clone();
     let text = cuda_over(Patches::Part, &kernel, Precision::F32).unwrap().text;
     assert!(text.contains(
-        "const int low, const int high, const long long to_low, const long long to_high"
+        "const int low, const int high, const int end, const long long to_low, const long long to_high"
     ));
     let stored = text.lines().find(|line| line.contains(&format!("{name}[")));
     let stored = stored.unwrap().trim();
     let (_, at) = stored.split_once('[').unwrap();
     let (at, value) = at.split_once("] = ").unwrap();
     let text: String = text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    assert!(text.contains(&format!("if ({at} < end) {{ {name}[{at}] = {value} if")), "{text}");
     for (test, to) in [("< low", "to_low"), (">= high", "to_high")] {
         let also = format!("if ({at} {test}) {{ {name}[{to} + {at}] = {value} }}");
         assert!(text.contains(&also), "{also}: {text}");

@@ -351,7 +351,7 @@ impl Ready {
 
     /// Does it also store values in the memory of other cards?
     pub(crate) fn sends(&self) -> bool {
-        self.sends.is_some_and(|sends| sends != Sends::NONE)
+        self.sends.is_some_and(|sends| sends.low > 0 || sends.high < i32::MAX)
     }
 
     /// Returns how many kernels start for a region.
@@ -406,8 +406,8 @@ impl Ready {
                 launch.arg(along);
             });
         }
-        if let Some(Sends { low, high, to_low, to_high }) = &self.sends {
-            launch.arg(low).arg(high).arg(to_low).arg(to_high);
+        if let Some(Sends { low, high, end, to_low, to_high }) = &self.sends {
+            launch.arg(low).arg(high).arg(end).arg(to_low).arg(to_high);
         }
         if let Part::Over(Over { blocks, stride, .. }) = &grid.part {
             blocks.iter().for_each(|along| {

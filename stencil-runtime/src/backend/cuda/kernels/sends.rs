@@ -11,6 +11,8 @@ pub(crate) struct Sends {
     pub(crate) low: i32,
     /// This cell, and those behind it, are sent.
     pub(crate) high: i32,
+    /// This cell, and those behind it, are no cells of the patch.
+    pub(crate) end: i32,
     /// Values from a cell to its ghost cell.
     pub(crate) to_low: i64,
     /// The same for the high end.
@@ -19,7 +21,8 @@ pub(crate) struct Sends {
 
 impl Sends {
     /// No cell is sent.
-    pub(crate) const NONE: Self = Sends { low: 0, high: i32::MAX, to_low: 0, to_high: 0 };
+    pub(crate) const NONE: Self =
+        Sends { low: 0, high: i32::MAX, end: i32::MAX, to_low: 0, to_high: 0 };
 
     /// Returns the cells of a patch that others show, so many layers of them across an axis at each end. There are none if a
     /// patch is thinner than these layers, or if patches have more than one neighbour at an end.
@@ -31,7 +34,8 @@ impl Sends {
         let unit = [1, i64::from(shape.pitch), i64::from(shape.plane)][axis];
         let depths = std::array::from_fn(|a| if a == axis { depth } else { 0 });
         let cells = neighbours.patches[patch].cells[axis];
-        let mut sends = Self::NONE;
+        let end = |cells: usize| i32::try_from(cells as i64 * unit).ok();
+        let mut sends = Sends { end: end(cells)?, ..Self::NONE };
         for to in 0..neighbours.patches.len() {
             let from_here = neighbours.boxes(to, depths).into_iter().filter(|of| {
                 of.from == patch && of.faces[axis].is_none() && !neighbours.is_local(of)
@@ -42,7 +46,6 @@ impl Sends {
                 }
                 let patches = to as i64 - patch as i64;
                 let away = patches * shape.stride() - of.shift[axis] as i64 * unit;
-                let end = |cells: usize| i32::try_from(cells as i64 * unit).ok();
                 // The low ghost cells of a patch are the high cells of the one before.
                 if of.lo[axis] < 0 {
                     if sends.high != Self::NONE.high {
@@ -83,7 +86,8 @@ mod tests {
         let plane = i64::from(shape.plane);
         let sends = |patch| Sends::new((&neighbours, &shape), patch, (2, 2)).unwrap();
         let of = |patch: usize| {
-            let Sends { low, high, to_low, to_high } = sends(patch);
+            let Sends { low, high, end, to_low, to_high } = sends(patch);
+            assert_eq!(i64::from(end), plane * [3, 4, 4][patch]);
             ([low, high].map(|cell| i64::from(cell) / plane), [to_low, to_high])
         };
         let stride = 1 << 20;

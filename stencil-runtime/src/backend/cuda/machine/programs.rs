@@ -129,7 +129,7 @@ impl<T: Number> Arrays<T> {
     }
 
     /// Returns the cells that launches on a card store in the memory of others, if those of all plans and all cards can: patches
-    /// are equal layers.
+    /// are layers.
     pub(super) fn sends(&self, owner: usize, programs: &Programs<'_>) -> Option<Sends> {
         let patches = &self.cut.patches;
         let axis = patches.last_axis();
