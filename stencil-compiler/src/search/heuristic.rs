@@ -142,7 +142,8 @@ fn one_by_one_of(case: &Case<'_>) -> Schedule {
     let all = stored.len();
     let narrow = WORDS.map(|word| narrow(case.algorithm, word)).into_iter();
     let narrow = narrow.filter(|few| !few.is_empty() && 2 * few.len() <= all);
-    let narrow: Vec<_> = narrow.collect();
+    let mut narrow: Vec<_> = narrow.collect();
+    narrow.dedup();
     if narrow.is_empty() {
         return storing(case, stored);
     }
