@@ -33,12 +33,14 @@ use crate::schedule::{Layout, Refusal, Schedule};
 pub struct Costs<'a> {
     algorithm: &'a Algorithm,
     target: Target,
+    /// Are kernels to be told apart?
+    identifies: bool,
     plans: Known<Schedule, Planned>,
     kernels: Known<Lowering, Lowered>,
 }
 
 /// Results by all that decides them.
-type Known<Key, Result> = Mutex<BTreeMap<Key, Arc<Result>>>;
+type Known<K, V> = Mutex<BTreeMap<K, Arc<V>>>;
 
 /// The plan of a schedule without its blockings, checked, or the reason why there is none.
 type Planned = Result<Plan, ScheduleError>;
@@ -70,7 +72,13 @@ type Lowered = Result<(KernelCost, u64), ScheduleError>;
 impl<'a> Costs<'a> {
     /// Knows no costs yet.
     pub fn new(algorithm: &'a Algorithm, target: Target) -> Self {
-        Costs { algorithm, target, plans: Mutex::default(), kernels: Mutex::default() }
+        let (plans, kernels) = Default::default();
+        Costs { algorithm, target, identifies: true, plans, kernels }
+    }
+
+    /// The same, but all schedules have one identity: the text of a large kernel takes a while.
+    pub(crate) fn unidentified(algorithm: &'a Algorithm, target: Target) -> Self {
+        Costs { identifies: false, ..Costs::new(algorithm, target) }
     }
 
     /// Returns the problem.
@@ -124,16 +132,13 @@ impl<'a> Costs<'a> {
         let lowered = lower_launch(problem, plan, at, &self.target)?;
         let cost = kernel(problem, plan, &plan.launches[at], &lowered);
         let cost = cost.map_err(Refusal::from)?;
-        Ok((cost, fnv1a(text::print(&lowered).as_bytes())))
+        let hash = self.identifies.then(|| fnv1a(text::print(&lowered).as_bytes()));
+        Ok((cost, hash.unwrap_or_default()))
     }
 }
 
 /// Returns a result that is known, or makes it known. Two threads may both make it.
-fn known<Key: Ord, Result>(
-    all: &Known<Key, Result>,
-    key: Key,
-    make: impl FnOnce() -> Result,
-) -> Arc<Result> {
+fn known<K: Ord, V>(all: &Known<K, V>, key: K, make: impl FnOnce() -> V) -> Arc<V> {
     let all = || all.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(result) = all().get(&key) {
         return result.clone();
