@@ -147,3 +147,51 @@ fn parts(algorithm: &Algorithm, of: &Group, stored: &BTreeSet<FnId>, costs: &[u3
 
 /// The part of the work of a kernel below which a function is not worth an array.
 const LEAST: u32 = 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithm::text;
+
+    fn algorithm(functions: &str) -> Algorithm {
+        let source = format!(
+            "algorithm Parts 2d scheme \"parts\" uniform c = 0.5 state q field fn q = state q
+            {functions} substep {{ q = q_1 }}"
+        );
+        text::parse(&source).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    fn stored(names: &[&str]) -> Placements {
+        let global = Placement::Global(Halo::Exchange);
+        names.iter().map(|name| (name.to_string(), global)).collect()
+    }
+
+    #[test]
+    fn sums_are_stored_in_place_of_as_many_operands() {
+        let algorithm = algorithm(
+            "fn flux = sum { + c * q[1,0,0], + q }
+            fn correction = sum { + q[1,0,0], - q[-1,0,0] }
+            fn half = sum { + flux, + correction }
+            fn whole = sum { + flux, + c * correction }
+            fn q_1 = sum { + q, + half, - half[-1,0,0], + whole[1,0,0] }",
+        );
+        let sums = sums_of_stored(&algorithm, stored(&["correction", "flux"]));
+        assert_eq!(sums, stored(&["half", "whole"]));
+        let one = stored(&["flux"]);
+        assert_eq!(sums_of_stored(&algorithm, one.clone()), one);
+    }
+
+    #[test]
+    fn a_part_with_work_of_its_own_goes_before() {
+        let algorithm = algorithm(
+            "fn a = sqrt(q) fn left = sum { + a[1,0,0], - a }
+            fn b = sqrt(q + 1.0) fn right = sum { + b[0,1,0], - b }
+            fn result = left * right
+            fn q_1 = sum { + q, + result, - result[-1,0,0] }",
+        );
+        let schedule = in_turn(&algorithm, &stored(&["result"])).unwrap();
+        assert_eq!(schedule.placements, stored(&["left", "result"]));
+        assert_eq!(schedule.passes, BTreeMap::from([("result".to_string(), 1)]));
+        assert_eq!(in_turn(&algorithm, &stored(&["a", "b"])), None);
+    }
+}
