@@ -6,6 +6,8 @@ use std::fmt;
 use crate::algorithm::Algorithm;
 use crate::kernel::{self, Kernel};
 use crate::plan::{self, FitTo, Plan, crossable};
+#[cfg(doc)]
+use crate::schedule::strategies::Strategy;
 use crate::schedule::{Blame, Refusal, Schedule};
 
 mod target;
@@ -82,23 +84,38 @@ pub fn plan(
     schedule: &Schedule,
     target: &Target,
 ) -> Result<Plan, ScheduleError> {
+    Ok(fitted(outline(algorithm, schedule, target)?, algorithm, target))
+}
+
+/// Plans a schedule, its chunks not fitted to a mesh yet: of its blockings, only whether they [wrap](Strategy::wraps)
+/// decides more than the blockings of the launches.
+pub(crate) fn outline(
+    algorithm: &Algorithm,
+    schedule: &Schedule,
+    target: &Target,
+) -> Result<Plan, ScheduleError> {
     let mut wrapped = target.periodic;
     if let Some((cells, _)) = target.patches.filter(|_| wrapped.contains(&true)) {
         let halo = plan::plan(algorithm, schedule, [false; 3])?.halo();
         let crossable = crossable(halo, cells, target.value_bytes);
         wrapped = std::array::from_fn(|axis| wrapped[axis] && crossable[axis]);
     }
-    let mut plan = plan::plan(algorithm, schedule, wrapped)?;
-    if target.keeps_fields {
-        plan = plan.with_fields_before(schedule.problem(algorithm)?.as_ref());
-    }
-    Ok(match (target.patches, target.device.units) {
+    let plan = plan::plan(algorithm, schedule, wrapped)?;
+    Ok(match target.keeps_fields {
+        true => plan.with_fields_before(schedule.problem(algorithm)?.as_ref()),
+        false => plan,
+    })
+}
+
+/// Returns a plan with its chunks fitted to the mesh of a target, if it has one.
+pub(crate) fn fitted(plan: Plan, algorithm: &Algorithm, target: &Target) -> Plan {
+    match (target.patches, target.device.units) {
         (Some((cells, patches)), Some(units)) => {
             let cut = target.cut;
             plan.fitted(FitTo { dimension: algorithm.dimension, cells, patches, cut, units })
         }
         _ => plan,
-    })
+    }
 }
 
 /// Lowers a plan of a schedule for a target, the second half of [`compile`].

@@ -33,8 +33,17 @@ use crate::schedule::{Layout, Refusal, Schedule};
 pub struct Costs<'a> {
     algorithm: &'a Algorithm,
     target: Target,
-    known: Mutex<BTreeMap<Lowering, Arc<Lowered>>>,
+    /// Are kernels to be told apart?
+    identifies: bool,
+    plans: Known<Schedule, Planned>,
+    kernels: Known<Lowering, Lowered>,
 }
+
+/// Results by all that decides them.
+type Known<K, V> = Mutex<BTreeMap<K, Arc<V>>>;
+
+/// The plan of a schedule without its blockings, checked, or the reason why there is none.
+type Planned = Result<Plan, ScheduleError>;
 
 /// The plan of a schedule, and the costs of its kernels.
 #[derive(Clone, Debug)]
@@ -63,7 +72,13 @@ type Lowered = Result<(KernelCost, u64), ScheduleError>;
 impl<'a> Costs<'a> {
     /// Knows no costs yet.
     pub fn new(algorithm: &'a Algorithm, target: Target) -> Self {
-        Costs { algorithm, target, known: Mutex::default() }
+        let (plans, kernels) = Default::default();
+        Costs { algorithm, target, identifies: true, plans, kernels }
+    }
+
+    /// The same, but all schedules have one identity: the text of a large kernel takes a while.
+    pub(crate) fn unidentified(algorithm: &'a Algorithm, target: Target) -> Self {
+        Costs { identifies: false, ..Costs::new(algorithm, target) }
     }
 
     /// Returns the problem.
@@ -76,8 +91,7 @@ impl<'a> Costs<'a> {
     /// # Errors
     /// If the schedule is illegal, without the legal choices.
     pub fn of(&self, schedule: &Schedule) -> Result<ScheduleCost, ScheduleError> {
-        let plan = compile::plan(self.algorithm, schedule, &self.target)?;
-        plan.check().map_err(Refusal::from)?;
+        let plan = self.plan(schedule)?;
         let problem = schedule.problem(self.algorithm)?;
         let buffers = Arc::new(plan.buffers.clone());
         let (mut kernels, mut identity) = (Vec::new(), Vec::new());
@@ -88,7 +102,8 @@ impl<'a> Costs<'a> {
                 buffers: buffers.clone(),
                 launch: Launch { name: String::new(), substep: 0, ..launch.clone() },
             };
-            let lowered = self.lowered(lowering, || self.lower(&problem, &plan, at));
+            let lower = || self.lower(&problem, &plan, at);
+            let lowered = known(&self.kernels, lowering, lower);
             let (cost, hash) = lowered.as_ref().as_ref().map_err(Clone::clone)?;
             let (name, substep) = (launch.name.clone(), launch.substep);
             kernels.push(KernelCost { name, substep, ..cost.clone() });
@@ -98,22 +113,38 @@ impl<'a> Costs<'a> {
         Ok(ScheduleCost { plan, kernels, identity })
     }
 
-    /// Returns the kernel of a launch that is known, or makes it known. Two threads may both make it.
-    fn lowered(&self, lowering: Lowering, lower: impl FnOnce() -> Lowered) -> Arc<Lowered> {
-        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(lowered) = known().get(&lowering) {
-            return lowered.clone();
+    /// Returns the plan of a schedule, checked. Schedules that differ in their blockings have it in common.
+    fn plan(&self, schedule: &Schedule) -> Result<Plan, ScheduleError> {
+        let outline = schedule.outlined();
+        let planned = known(&self.plans, outline.clone(), || {
+            let plan = compile::outline(self.algorithm, &outline, &self.target)?;
+            plan.check().map_err(Refusal::from)?;
+            Ok(plan)
+        });
+        let mut plan = planned.as_ref().as_ref().map_err(Clone::clone)?.clone();
+        for launch in &mut plan.launches {
+            launch.blocking = schedule.kernels[launch.kernel].clone();
         }
-        let lowered = Arc::new(lower());
-        known().entry(lowering).or_insert(lowered).clone()
+        Ok(compile::fitted(plan, self.algorithm, &self.target))
     }
 
     fn lower(&self, problem: &Algorithm, plan: &Plan, at: usize) -> Lowered {
         let lowered = lower_launch(problem, plan, at, &self.target)?;
         let cost = kernel(problem, plan, &plan.launches[at], &lowered);
         let cost = cost.map_err(Refusal::from)?;
-        Ok((cost, fnv1a(text::print(&lowered).as_bytes())))
+        let hash = self.identifies.then(|| fnv1a(text::print(&lowered).as_bytes()));
+        Ok((cost, hash.unwrap_or_default()))
     }
+}
+
+/// Returns a result that is known, or makes it known. Two threads may both make it.
+fn known<K: Ord, V>(all: &Known<K, V>, key: K, make: impl FnOnce() -> V) -> Arc<V> {
+    let all = || all.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(result) = all().get(&key) {
+        return result.clone();
+    }
+    let result = Arc::new(make());
+    all().entry(key).or_insert(result).clone()
 }
 
 #[cfg(test)]
@@ -152,7 +183,7 @@ mod tests {
         let known = |schedule: &str| {
             let schedule = format!("schedule place dx_u_x global exchange {schedule}");
             let launches = costs.of(&parse(&schedule).unwrap()).unwrap().kernels.len();
-            (launches, costs.known.lock().unwrap().len())
+            (launches, costs.kernels.lock().unwrap().len())
         };
         assert_eq!(known("kernel direct kernel march"), (6, 4));
         assert_eq!(known("kernel march kernel march"), (6, 5));

@@ -167,6 +167,7 @@ fn lags(
         .map(|(name, _)| context.find(name))
         .collect::<Result<_, _>>()?;
     let roots: Vec<FnId> = context.outputs()?.into_iter().map(|(_, id)| id).collect();
+    let of_accumulators = context.algorithm.made_of_accumulators();
     let mut lags = Lags { available: BTreeMap::new(), delayed: BTreeMap::new() };
     for id in needed(context.algorithm, &roots, &stored) {
         if stored.contains(&id) && !roots.contains(&id) {
@@ -179,11 +180,21 @@ fn lags(
             }
             continue;
         };
+        if placement == Placement::Shared && of_accumulators.contains(&id) {
+            return Err(made_of_accumulator(&context.algorithm.function(id).name));
+        }
         let delayed = delay(context, axis, id, placement, &lags.available, free)?;
         lags.available.insert(id, delayed.lag);
         lags.delayed.insert(id, delayed);
     }
     Ok(lags)
+}
+
+fn made_of_accumulator(name: &str) -> Refusal {
+    let message = format!(
+        "`{name}` is shared, but is made of an accumulator, which every cell has to itself; use `inline` or `register`"
+    );
+    Refusal::placement(name, message)
 }
 
 /// Newest lag at which a function can be evaluated as a whole; `None` where any plane will do.
@@ -221,15 +232,6 @@ fn delay(
         return Ok(Delayed { source: lag, lag, ..idle });
     }
     if placement == Placement::Shared {
-        if context.algorithm.made_of_accumulators().contains(&id) {
-            return Err(Refusal::placement(
-                &function.name,
-                format!(
-                    "`{}` is shared, but is made of an accumulator, which every cell has to itself; use `inline` or `register`",
-                    function.name
-                ),
-            ));
-        }
         let source = free.unwrap_or(0).min(0);
         return Ok(Delayed { source, lag: source - 1, ..idle });
     }

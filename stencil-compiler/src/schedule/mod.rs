@@ -158,6 +158,21 @@ impl Schedule {
         Schedule { kernels, ..self }
     }
 
+    /// The schedule with each blocking replaced by the plainest that wraps as it does: all that decides a plan but for the
+    /// blockings in it.
+    pub(crate) fn outlined(&self) -> Self {
+        let plain = |kernel: &Blocking| {
+            let wraps = strategies::find(&kernel.strategy).is_ok_and(|s| (s.wraps)(kernel));
+            let strategy = match wraps {
+                true => &strategies::tile3d::STRATEGY,
+                false => &strategies::direct::STRATEGY,
+            };
+            Blocking::new(strategy.name, &[])
+        };
+        let kernels = self.kernels.iter().map(plain).collect();
+        Schedule { kernels, ..self.clone() }
+    }
+
     /// A schedule of placements alone, without kernels.
     pub fn placing(placements: BTreeMap<String, Placement>) -> Self {
         Schedule { placements, ..Schedule::default() }

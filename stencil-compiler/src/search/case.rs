@@ -9,6 +9,12 @@ use crate::schedule::Schedule;
 /// Cells along each axis of the mesh that the time of schedules is compared on.
 const USUAL: [usize; 3] = [1 << 20, 4096, 256];
 
+/// The factor of the least time within which far fewer arrays count for more: the model errs by as much.
+const LITTLE_MORE: f64 = 1.05;
+
+/// The share of the arrays of the fastest schedule that count as far fewer.
+const FAR_FEWER: f64 = 0.9;
+
 /// A problem, a card and a precision, with the costs of schedules that were looked at.
 #[derive(Debug)]
 pub struct Case<'a> {
@@ -33,8 +39,8 @@ impl<'a> Case<'a> {
         Case {
             algorithm,
             on,
-            any: Costs::new(algorithm, on.target()),
-            usual: Costs::new(algorithm, usual),
+            any: Costs::unidentified(algorithm, on.target()),
+            usual: Costs::unidentified(algorithm, usual),
             cells,
         }
     }
@@ -46,9 +52,39 @@ impl<'a> Case<'a> {
 
     /// The predicted time of a step; `None` if the schedule is illegal, or a kernel cannot run.
     pub(super) fn step_time(&self, schedule: &Schedule) -> Option<StepTime> {
+        Some(self.timed(schedule)?.0)
+    }
+
+    /// The same, and the number of arrays.
+    fn timed(&self, schedule: &Schedule) -> Option<(StepTime, usize)> {
         let costs = self.usual.of(schedule).ok()?;
         let fills = Fills::of(&costs.plan, self.cells, self.on.precision.bytes());
-        StepTime::likely(&costs.kernels, &fills, self.cells, &self.on.rates())
+        let time = StepTime::likely(&costs.kernels, &fills, self.cells, &self.on.rates())?;
+        Some((time, costs.plan.memories()))
+    }
+
+    /// The seconds in which as many arrays are written and read once in each substep.
+    pub(super) fn seconds_of_arrays(&self, arrays: usize) -> f64 {
+        let values =
+            2 * arrays * self.algorithm.substeps.len() * self.cells.iter().product::<usize>();
+        (values * self.on.precision.bytes()) as f64 / self.on.rates().copy_bytes
+    }
+
+    /// The schedule that is predicted to take least time, or one with far fewer arrays that takes little more, and its time.
+    pub(super) fn smallest(
+        &self,
+        schedules: impl Iterator<Item = Schedule>,
+    ) -> Option<(Schedule, f64)> {
+        let timed =
+            schedules.filter_map(|s| self.timed(&s).map(|(t, arrays)| (s, t.total, arrays)));
+        let timed: Vec<(Schedule, f64, usize)> = timed.collect();
+        let fastest = timed.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let is_smaller = |(_, time, arrays): &&(Schedule, f64, usize)| {
+            *time <= LITTLE_MORE * fastest.1 && *arrays as f64 <= FAR_FEWER * fastest.2 as f64
+        };
+        let smaller = timed.iter().filter(is_smaller).min_by_key(|(.., arrays)| *arrays);
+        let (schedule, time, _) = smaller.unwrap_or(fastest);
+        Some((schedule.clone(), *time))
     }
 
     /// The schedule that is predicted to take least time, the first of equals.

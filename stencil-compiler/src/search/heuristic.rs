@@ -7,6 +7,7 @@ use std::thread::{self, ScopedJoinHandle};
 
 use super::cuts::cuts;
 use super::factors::factors;
+use super::in_turn::{in_turn, sums_of_stored};
 use super::narrow::{WORDS, narrow};
 use super::passes::{self, WAYS};
 use super::tiles::{boxes, direct, largest_march, tiled, tiles};
@@ -142,22 +143,27 @@ fn one_by_one_of(case: &Case<'_>) -> Schedule {
     let all = stored.len();
     let narrow = WORDS.map(|word| narrow(case.algorithm, word)).into_iter();
     let narrow = narrow.filter(|few| !few.is_empty() && 2 * few.len() <= all);
-    let narrow: Vec<_> = narrow.collect();
-    if narrow.is_empty() {
-        return storing(case, stored);
-    }
-    // Each takes seconds for the largest problems.
-    let (usual, others) = thread::scope(|scope| {
+    let mut narrow: Vec<_> = narrow.map(|few| sums_of_stored(case.algorithm, few)).collect();
+    narrow.dedup();
+    // Each takes a second for the largest problems.
+    let others = thread::scope(|scope| {
         let others = narrow.into_iter().map(|few| scope.spawn(|| storing(case, few)));
         let others: Vec<_> = others.collect();
-        let usual = storing(case, stored);
         let done = |other: ScopedJoinHandle<'_, Schedule>| {
             other.join().unwrap_or_else(|panic| resume_unwind(panic))
         };
-        (usual, others.into_iter().map(done).collect::<Vec<_>>())
+        others.into_iter().map(done).collect::<Vec<_>>()
     });
-    let faster = case.fastest([usual.clone()].into_iter().chain(others));
-    faster.unwrap_or(usual)
+    let few = case.smallest(others.iter().cloned());
+    let is_slower = |time: f64| case.seconds_of_arrays(all) > time;
+    match few {
+        Some((few, time)) if is_slower(time) => few,
+        Some((few, _)) => {
+            let usual = storing(case, stored);
+            case.fastest([usual, few.clone()].into_iter()).unwrap_or(few)
+        }
+        None => storing(case, stored),
+    }
 }
 
 /// The same with these functions stored.
@@ -218,9 +224,12 @@ fn in_parts(
     case: &Case<'_>,
     placements: &BTreeMap<String, Placement>,
 ) -> impl Iterator<Item = Schedule> {
-    WAYS.into_iter().filter_map(move |parts| {
+    let parted = WAYS.into_iter().filter_map(|parts| {
         let passes = passes::of_stored(case.algorithm, placements, parts)?;
-        let base = Schedule { passes, ..Schedule::placing(placements.clone()) };
+        Some(Schedule { passes, ..Schedule::placing(placements.clone()) })
+    });
+    let all = parted.chain(in_turn(case.algorithm, placements));
+    all.filter_map(|base| {
         let kernels = kernel_count(case.algorithm, &base);
         Some(tiled(case, &base, kernels)?.0)
     })

@@ -1,5 +1,5 @@
 //! Cuts through the functions that a kernel evaluates: the set to keep, through which all uses of the functions below
-//! pass, that costs least (Ford and Fulkerson, Can. J. Math. 8, 399, 1956).
+//! pass, that costs least (Ford and Fulkerson, Can. J. Math. 8, 399, 1956; Dinic, Sov. Math. Dokl. 11, 1277, 1970).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -70,12 +70,12 @@ impl Graph {
         let (Some(roots), Some(work)) = (number(&End::Roots), number(&End::Work)) else {
             return BTreeSet::new();
         };
-        let mut reached = self.search(roots);
-        while reached[work].is_some() {
-            self.fill(&reached, work);
-            reached = self.search(roots);
+        let mut steps = self.steps_from(roots);
+        while steps[work].is_some() {
+            self.block(&steps, roots, work);
+            steps = self.steps_from(roots);
         }
-        let is_near = |end: &End| self.numbers.get(end).map(|at| reached[*at].is_some());
+        let is_near = |end: &End| self.numbers.get(end).map(|at| steps[*at].is_some());
         let is_cut = |id: &FnId| {
             let [read, reading] = [End::Read(*id), End::Reading(*id)];
             is_near(&read) == Some(true) && is_near(&reading) == Some(false)
@@ -87,38 +87,68 @@ impl Graph {
         functions.filter(is_cut).collect()
     }
 
-    /// The first edge by which each end is reached from the roots through edges with room; none leads to the roots.
-    fn search(&self, roots: usize) -> Vec<Option<usize>> {
-        let mut reached = vec![None; self.from.len()];
+    /// The least number of edges with room between the roots and each end that they lead to.
+    fn steps_from(&self, roots: usize) -> Vec<Option<u32>> {
+        let mut steps = vec![None; self.from.len()];
+        steps[roots] = Some(0);
         let mut next = VecDeque::from([roots]);
         while let Some(end) = next.pop_front() {
             for edge in &self.from[end] {
                 let (to, room) = self.edges[*edge];
-                if room > 0 && to != roots && reached[to].is_none() {
-                    reached[to] = Some(*edge);
+                if room > 0 && steps[to].is_none() {
+                    steps[to] = steps[end].map(|before| before + 1);
                     next.push_back(to);
                 }
             }
         }
-        reached
+        steps
     }
 
-    /// Takes the room of the path that was found to an end.
-    fn fill(&mut self, reached: &[Option<usize>], end: usize) {
-        let mut path = Vec::new();
-        let mut at = end;
-        while let Some(edge) = reached[at] {
-            path.push(edge);
-            at = self.edges[edge ^ 1].0;
+    /// Takes the room of shortest paths between two ends until none is left.
+    fn block(&mut self, steps: &[Option<u32>], begin: usize, end: usize) {
+        // The edges of each end that are still to be tried: those before lead nowhere any more.
+        let mut tried = vec![0; self.from.len()];
+        let mut path: Vec<usize> = Vec::new();
+        let mut at = begin;
+        loop {
+            if at == end {
+                self.fill(&path);
+                path.clear();
+                at = begin;
+            }
+            let is_next = |edge: &usize| {
+                let (to, room) = self.edges[*edge];
+                room > 0 && steps[to].is_some() && steps[to] == steps[at].map(|before| before + 1)
+            };
+            let untried = self.from[at][tried[at]..].iter().position(is_next);
+            match untried {
+                Some(more) => {
+                    tried[at] += more;
+                    let edge = self.from[at][tried[at]];
+                    path.push(edge);
+                    at = self.edges[edge].0;
+                }
+                None => {
+                    let Some(edge) = path.pop() else {
+                        return;
+                    };
+                    at = self.edges[edge ^ 1].0;
+                    tried[at] += 1;
+                }
+            }
         }
+    }
+
+    /// Takes the room of a path.
+    fn fill(&mut self, path: &[usize]) {
         let room = path.iter().map(|edge| self.edges[*edge].1).min().unwrap_or(0);
         for edge in path {
-            let [own, opposite] = [edge, edge ^ 1].map(|edge| self.edges[edge].1);
+            let [own, opposite] = [*edge, *edge ^ 1].map(|edge| self.edges[edge].1);
             if own != NEVER {
-                self.edges[edge].1 = own - room;
+                self.edges[*edge].1 = own - room;
             }
             if opposite != NEVER {
-                self.edges[edge ^ 1].1 = opposite + room;
+                self.edges[*edge ^ 1].1 = opposite + room;
             }
         }
     }

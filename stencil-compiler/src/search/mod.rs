@@ -7,6 +7,7 @@ pub mod cuts;
 mod evaluate_once;
 mod factors;
 pub mod heuristic;
+mod in_turn;
 mod least_cut;
 mod narrow;
 mod neighbours;

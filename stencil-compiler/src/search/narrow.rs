@@ -43,7 +43,7 @@ fn cut(
     word: u32,
 ) -> BTreeSet<FnId> {
     let mut graph = Graph::default();
-    for (id, places) in places(algorithm, roots) {
+    for (id, places) in places(algorithm, roots, &BTreeSet::new()) {
         let again = places.len() as u32 - 1;
         let evaluating = again * algorithm.cost(id);
         if roots.contains(&id) {
@@ -61,7 +61,7 @@ fn cut(
 /// may compute the others.
 fn farthest(algorithm: &Algorithm, functions: &BTreeSet<FnId>) -> BTreeSet<FnId> {
     let again = |root: &FnId| {
-        let places = places(algorithm, &BTreeSet::from([*root])).into_iter();
+        let places = places(algorithm, &BTreeSet::from([*root]), &BTreeSet::new()).into_iter();
         let again = places.map(|(id, places)| (places.len() as u32 - 1) * algorithm.cost(id));
         (*root, again.sum::<u32>())
     };
@@ -70,12 +70,16 @@ fn farthest(algorithm: &Algorithm, functions: &BTreeSet<FnId>) -> BTreeSet<FnId>
     all.into_iter().filter(|(_, again)| 2 * again >= most).map(|(root, _)| root).collect()
 }
 
-/// The places around a cell at which each function is evaluated for roots in the cell.
-fn places(algorithm: &Algorithm, roots: &BTreeSet<FnId>) -> BTreeMap<FnId, BTreeSet<Offset>> {
+/// The places around a cell at which each function is evaluated for roots in the cell, or read if it is `stored`.
+pub(super) fn places(
+    algorithm: &Algorithm,
+    roots: &BTreeSet<FnId>,
+    stored: &BTreeSet<FnId>,
+) -> BTreeMap<FnId, BTreeSet<Offset>> {
     let mut all: BTreeMap<FnId, BTreeSet<Offset>> = BTreeMap::new();
     all.extend(roots.iter().map(|root| (*root, BTreeSet::from([[0; 3]]))));
     for (id, function) in algorithm.ids().collect::<Vec<_>>().into_iter().rev() {
-        let Some(own) = all.get(&id).cloned() else {
+        let Some(own) = all.get(&id).filter(|_| !stored.contains(&id)).cloned() else {
             continue;
         };
         for access in function.def.accesses() {

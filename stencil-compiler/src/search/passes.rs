@@ -70,35 +70,24 @@ pub fn of_stored(
     let schedule = Schedule::placing(placements.clone());
     let kernels = stored_together(algorithm, &schedule);
     let costs: Vec<u32> = algorithm.ids().map(|(id, _)| algorithm.cost(id)).collect();
-    let needs = |kernel: &Vec<FnId>| {
-        let others = kernels.iter().flatten().filter(|id| !kernel.contains(id));
-        let others: BTreeSet<FnId> = others.copied().collect();
-        let own = |id: &FnId| Group::new(*id, &needed(algorithm, &[*id], &others), &costs);
-        kernel.iter().map(own).collect::<Vec<Group>>()
-    };
+    let all: BTreeSet<FnId> = kernels.iter().flatten().copied().collect();
     let whole = |groups: &[Group]| {
         let mut all = Work::default();
         groups.iter().for_each(|group| all.join(&group.work));
         all.cost(&costs)
     };
-    let mut groups = kernels.iter().map(needs).max_by_key(|of| whole(of))?;
+    let groups = kernels.iter().map(|kernel| work(algorithm, kernel, &all, &costs));
+    let groups = groups.max_by_key(|of| whole(of))?;
     if groups.len() < least {
         return None;
     }
     let total = whole(&groups);
-    while groups.len() > least {
-        let (into, from, alike) = most_alike(&groups, &costs)?;
-        if parts == Parts::ByNeed && alike < ALIKE {
-            break;
-        }
-        let other = groups.remove(from);
-        groups[into].join(other, &costs);
-    }
+    let alike = if parts == Parts::ByNeed { ALIKE } else { 0.0 };
+    let groups = joined(groups, least, alike, &costs);
     let largest = groups.iter().map(|group| group.cost).max()?;
     if largest * 5 > total * 4 {
         return None;
     }
-    groups.sort_by_key(|group| group.functions.iter().min().copied());
     let of = |(pass, group): (usize, &Group)| -> Vec<(String, u32)> {
         let name = |id: &FnId| (algorithm.function(*id).name.clone(), pass as u32);
         group.functions.iter().map(name).collect()
@@ -107,17 +96,60 @@ pub fn of_stored(
     Some(named.collect())
 }
 
+/// Returns these functions of a kernel, each by itself, with the work that it needs beside `stored` functions of other kernels.
+pub(super) fn work(
+    algorithm: &Algorithm,
+    kernel: &[FnId],
+    stored: &BTreeSet<FnId>,
+    costs: &[u32],
+) -> Vec<Group> {
+    let others = stored.iter().filter(|id| !kernel.contains(id)).copied().collect();
+    let own = |id: &FnId| Group::new(*id, &needed(algorithm, &[*id], &others), costs);
+    kernel.iter().map(own).collect()
+}
+
+/// Joins groups of which one shares half of the work of another one.
+pub(super) fn by_need(groups: Vec<Group>, costs: &[u32]) -> Vec<Group> {
+    joined(groups, 1, ALIKE, costs)
+}
+
+/// Joins the two groups that share most of their work, again and again, until only `least` are left, or none share so much.
+pub(super) fn joined(
+    mut groups: Vec<Group>,
+    least: usize,
+    alike: f64,
+    costs: &[u32],
+) -> Vec<Group> {
+    while groups.len() > least {
+        let Some((into, from, _)) =
+            most_alike(&groups, costs).filter(|(_, _, both)| *both >= alike)
+        else {
+            break;
+        };
+        let other = groups.remove(from);
+        groups[into].join(other, costs);
+    }
+    groups.sort_by_key(|group| group.functions.iter().min().copied());
+    groups
+}
+
 /// Stored functions that are computed together, and their work.
-struct Group {
-    functions: Vec<FnId>,
+pub(super) struct Group {
+    pub(super) functions: Vec<FnId>,
     work: Work,
-    cost: u32,
+    pub(super) cost: u32,
 }
 
 impl Group {
     fn new(function: FnId, needed: &BTreeSet<FnId>, costs: &[u32]) -> Self {
         let work = Work::of(needed);
         Group { functions: vec![function], cost: work.cost(costs), work }
+    }
+
+    /// Does it need a function, one of its own for one?
+    pub(super) fn needs(&self, id: FnId) -> bool {
+        let word = self.work.0.get(id.0 as usize / 64);
+        word.is_some_and(|word| word >> (id.0 % 64) & 1 == 1)
     }
 
     fn join(&mut self, other: Self, costs: &[u32]) {
