@@ -1,0 +1,292 @@
+//! A step of one device among several as tasks in their order of time: fills, exchanges and the parts of launches.
+
+use super::{DeviceBox, Exchange, Fills, KernelCost, Links, Mover, Rates, Time};
+use super::time::share;
+use crate::plan::{Phase, Plan, Region, Step, blocks_of_rim};
+
+/// A stream of a device. Tasks of one stream follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stream {
+    /// Fills and launches.
+    Launches,
+    /// Exchanges, and rims that begin as soon as their values have come.
+    Exchanges,
+}
+
+/// The task of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// Fills ghost cells from cells of the same device.
+    Fill,
+    /// Gets values of other devices.
+    Exchange,
+    /// Runs the launch of this number on a region.
+    Launch(usize, Region),
+    /// Reduces values of all cells to numbers.
+    Reduce,
+}
+
+/// A task, and the seconds of its begin and its end after the begin of the step.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Span {
+    /// The stream.
+    pub stream: Stream,
+    /// The task.
+    pub task: Task,
+    /// The begin.
+    pub begin: f64,
+    /// The end.
+    pub end: f64,
+}
+
+/// An exchange that a launch waits for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wait {
+    /// The number of the launch.
+    pub launch: usize,
+    /// The buffers whose ghost cells come.
+    pub buffers: Vec<String>,
+    /// The depth along x, y and z.
+    pub depth: [u32; 3],
+    /// Values from devices of the same host, and of others.
+    pub received: [Exchange; 2],
+    /// Predicted seconds of the exchange by itself.
+    pub seconds: f64,
+    /// The blocks that run meanwhile.
+    pub beside: Option<Beside>,
+    /// Seconds for which the device has nothing else to do.
+    pub exposed: f64,
+}
+
+impl Wait {
+    /// All values that come.
+    pub fn all(&self) -> Exchange {
+        let [mut all, far] = self.received;
+        all.add(&far);
+        all
+    }
+}
+
+/// The blocks of a launch that run while values are on their way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Beside {
+    /// The number of the launch.
+    pub launch: usize,
+    /// Their share of all blocks.
+    pub share: f64,
+    /// Predicted seconds in which they are done.
+    pub seconds: f64,
+}
+
+/// The machine and the box of a device.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The device.
+    pub rates: &'a Rates,
+    /// Its box.
+    pub device: DeviceBox,
+    /// Its links.
+    pub links: Links,
+}
+
+/// The tasks of a step of one device.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Timeline {
+    /// All tasks, in the order of their begin on each stream.
+    pub spans: Vec<Span>,
+    /// The exchanges.
+    pub waits: Vec<Wait>,
+    /// Seconds of the step, or of several that are done at once.
+    pub seconds: f64,
+}
+
+/// An interior that runs, with the exchanges beside it.
+#[derive(Clone, Copy, Debug)]
+struct Running {
+    launch: usize,
+    end: f64,
+    /// The end of all blocks of the launch, if no value is waited for.
+    all: f64,
+}
+
+impl Timeline {
+    /// Predicts the tasks of a plan [among devices](Plan::among_devices), whose launches have these costs and times.
+    pub fn new(plan: &Plan, launches: (&[KernelCost], &[Time]), place: &Place<'_>) -> Self {
+        let mut building = Building {
+            plan,
+            launches,
+            place,
+            now: 0.0,
+            exchanged: 0.0,
+            running: None,
+            waiting: Vec::new(),
+            done: Timeline::default(),
+        };
+        plan.steps.iter().for_each(|step| building.step(step));
+        let seconds = building.now;
+        Timeline { seconds, ..building.done }
+    }
+
+    /// Seconds in which the device waits for values.
+    pub fn exposed(&self) -> f64 {
+        self.waits.iter().map(|wait| wait.exposed).sum()
+    }
+}
+
+/// A timeline that is being made.
+struct Building<'a> {
+    plan: &'a Plan,
+    launches: (&'a [KernelCost], &'a [Time]),
+    place: &'a Place<'a>,
+    /// The end of the last task of the stream of launches.
+    now: f64,
+    /// The end of the last exchange.
+    exchanged: f64,
+    running: Option<Running>,
+    waiting: Vec<Wait>,
+    done: Timeline,
+}
+
+impl Building<'_> {
+    fn step(&mut self, step: &Step) {
+        match step {
+            Step::Reduce { .. } => self.launched(Task::Reduce, 0.0),
+            Step::Fill { buffers, depth } => {
+                let seconds = self.fill(buffers.len(), *depth);
+                self.launched(Task::Fill, seconds);
+            }
+            Step::Exchange { phase: Phase::Post, buffers, depth } => self.post(buffers, *depth),
+            Step::Exchange { phase: Phase::Wait, .. } => {}
+            Step::Launch { launch, region: Region::Interior } => self.interior(*launch),
+            Step::Launch { launch, region: Region::Rim } => self.rim(*launch),
+            Step::Launch { launch, region } => {
+                self.wait(*launch, self.now);
+                let seconds = self.launches.1[*launch].total + self.place.rates.launch;
+                self.launched(Task::Launch(*launch, *region), seconds);
+            }
+            Step::Accept | Step::Uniforms | Step::Swap { .. } => {}
+        }
+    }
+
+    /// Adds a task of the stream of launches.
+    fn launched(&mut self, task: Task, seconds: f64) {
+        let begin = self.now;
+        self.now += seconds;
+        self.span(Stream::Launches, task, [begin, self.now]);
+    }
+
+    fn span(&mut self, stream: Stream, task: Task, [begin, end]: [f64; 2]) {
+        if end > begin {
+            self.done.spans.push(Span { stream, task, begin, end });
+        }
+    }
+
+    /// Returns the seconds in which ghost cells are filled that are no values of other devices.
+    fn fill(&self, buffers: usize, depth: [u32; 3]) -> f64 {
+        let Place { rates, device, .. } = self.place;
+        let value_bytes = self.value_bytes();
+        let mut fills = Fills::new(buffers, depth, device.cells, value_bytes);
+        fills.bytes -= 2.0 * Exchange::new(buffers, depth, device, value_bytes).bytes;
+        if fills.bytes > 0.0 { fills.seconds(rates) } else { 0.0 }
+    }
+
+    fn value_bytes(&self) -> usize {
+        self.launches.0.first().map_or(0, |cost| cost.value_bytes)
+    }
+
+    fn post(&mut self, buffers: &[String], depth: [u32; 3]) {
+        let Place { device, links, .. } = self.place;
+        let received = Exchange::by_host(buffers.len(), depth, device, self.value_bytes());
+        let seconds = links.seconds(&received);
+        let begin = self.now.max(self.exchanged);
+        self.exchanged = begin + seconds;
+        self.span(Stream::Exchanges, Task::Exchange, [begin, self.exchanged]);
+        let (launch, buffers) = (0, buffers.to_vec());
+        self.waiting.push(Wait { launch, buffers, depth, received, seconds, beside: None, exposed: 0.0 });
+    }
+
+    /// Begins an interior. If its blocks take all places of the device, a kernel that moves values waits for the first of them
+    /// to end.
+    fn interior(&mut self, launch: usize) {
+        let (Place { rates, links, .. }, time) = (self.place, &self.launches.1[launch]);
+        let [inner, all] = self.blocks(launch);
+        let part = |blocks| share(blocks, all, rates.card.units, time.resident);
+        let seconds = part(inner) * time.total;
+        let at_once = (rates.card.units * time.resident) as usize;
+        let is_near = self.waiting.iter().any(|wait| wait.received[0].messages > 0);
+        if links.mover == Mover::Kernel && is_near && inner >= at_once {
+            let wave = part(at_once) * time.total;
+            self.exchanged += wave;
+            let late = self.done.spans.iter_mut().rev().take(self.waiting.len());
+            for span in late.filter(|span| span.task == Task::Exchange) {
+                (span.begin, span.end) = (span.begin + wave, span.end + wave);
+            }
+        }
+        let share = inner as f64 / all.max(1) as f64;
+        for wait in &mut self.waiting {
+            wait.beside = (inner > 0).then_some(Beside { launch, share, seconds });
+        }
+        let all = self.now + time.total;
+        let begin = self.now;
+        self.now += seconds;
+        self.running = Some(Running { launch, end: self.now, all });
+        self.span(Stream::Launches, Task::Launch(launch, Region::Interior), [begin, self.now]);
+    }
+
+    /// Ends the exchanges that a launch waits for, from a moment on at which the device has nothing else to do; returns the
+    /// moment at which the values are there.
+    fn wait(&mut self, launch: usize, from: f64) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let exposed = (self.exchanged - from).max(0.0);
+        let waiting = std::mem::take(&mut self.waiting).into_iter();
+        let joined = waiting.reduce(|mut first, other| {
+            first.buffers.extend(other.buffers);
+            first.seconds += other.seconds;
+            for (own, other) in first.received.iter_mut().zip(&other.received) {
+                own.add(other);
+            }
+            for (own, other) in first.depth.iter_mut().zip(other.depth) {
+                *own = other.max(*own);
+            }
+            first
+        });
+        self.done.waits.extend(joined.map(|wait| Wait { launch, exposed, ..wait }));
+        self.now = self.now.max(self.exchanged);
+    }
+
+    /// Runs the rim once the values have come. Blocks of the interior and of the rim share the places of the device, so both
+    /// are not done before all blocks could be.
+    fn rim(&mut self, launch: usize) {
+        let Some(running) = self.running.take().filter(|running| running.launch == launch) else {
+            return;
+        };
+        let begin = self.exchanged;
+        self.wait(launch, running.end);
+        let (Place { rates, .. }, time) = (self.place, &self.launches.1[launch]);
+        let [inner, all] = self.blocks(launch);
+        let seconds = share(all - inner, all, rates.card.units, time.resident) * time.total;
+        let end = (begin + seconds).max(running.end).max(running.all);
+        self.span(Stream::Exchanges, Task::Launch(launch, Region::Rim), [begin, end]);
+        self.now = end + rates.launch;
+        self.exchanged = self.now;
+    }
+
+    /// Returns the blocks of the interior of a launch, and all of them.
+    fn blocks(&self, launch: usize) -> [usize; 2] {
+        let DeviceBox { cells, cut, uneven, .. } = self.place.device;
+        let (cost, rim) = (&self.launches.0[launch], self.plan.rim_of_blocks(launch, cut, uneven));
+        let extend = self.plan.launches[launch].extend;
+        let computed: [usize; 3] = std::array::from_fn(|a| cells[a] + 2 * extend[a] as usize);
+        let all = cost.blocks_on(computed);
+        if cost.runs {
+            return [0, all];
+        }
+        let inner = (0..3).map(|axis| {
+            let ends = blocks_of_rim(computed[axis], cost.tile[axis] as usize, rim[axis]);
+            cost.blocks_along(axis, computed) - ends[0] - ends[1]
+        });
+        [inner.product(), all]
+    }
+}
