@@ -117,7 +117,7 @@ impl BenchArgs {
 
 /// The growth of the mesh with the number of devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Growth {
+pub(crate) enum Growth {
     /// None: all devices share the cells.
     Strong,
     /// As many more cells as there are devices.
@@ -126,7 +126,7 @@ enum Growth {
 
 impl Growth {
     /// The word of the library.
-    fn get(self) -> Scaling {
+    pub(crate) fn get(self) -> Scaling {
         match self {
             Growth::Strong => Scaling::Strong,
             Growth::Weak => Scaling::Weak,

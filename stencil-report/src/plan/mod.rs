@@ -10,6 +10,7 @@ mod diff;
 mod json;
 mod pictures;
 mod report;
+mod scaling;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -17,9 +18,11 @@ mod tree;
 
 pub use analyze::card;
 pub use candidates::Problem;
+pub use devices::Cluster;
 pub(crate) use candidates::{kind, spread};
 pub(crate) use declared::{derived, ends};
 pub use report::{Report, Wanted};
+pub use scaling::{Asked, Forecast};
 
 /// Returns the cells of a report for which none are given: more than caches hold.
 pub fn usual_cells(dimension: usize) -> [usize; 3] {
