@@ -96,7 +96,7 @@ pub struct Place<'a> {
 /// The tasks of a step of one device.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timeline {
-    /// All tasks, in the order of their begin on each stream.
+    /// All tasks, those of the launches first, each stream in the order of time.
     pub spans: Vec<Span>,
     /// The exchanges.
     pub waits: Vec<Wait>,
@@ -129,6 +129,7 @@ impl Timeline {
         };
         plan.steps.iter().for_each(|step| building.step(step));
         let seconds = building.now;
+        building.done.spans.sort_by_key(|span| span.stream);
         Timeline { seconds, ..building.done }
     }
 
