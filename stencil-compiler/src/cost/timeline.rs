@@ -8,6 +8,9 @@ use crate::plan::{Phase, Plan, Region, Step, blocks_of_rim};
 /// pairs of rates of one H100 and of two gave 87 us and 3.0 us for each megabyte of a substep; 12 us are the latency.
 const BESIDE: f64 = 75e-6;
 
+/// Threads of a block of a kernel that moves values, and registers of each.
+const MOVING: (u32, u32) = (256, 32);
+
 /// A stream of a device. Tasks of one stream follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stream {
@@ -207,16 +210,16 @@ impl Building<'_> {
         self.waiting.push(Wait { launch, buffers, depth, received, seconds, beside: None, exposed: 0.0 });
     }
 
-    /// Begins an interior. A kernel that moves values takes the places of its blocks, so the launch takes longer by its time.
-    /// If the blocks take all places of the device, that kernel waits for the first of them to end.
+    /// Begins an interior. If its blocks leave no room, a kernel that moves values takes their places, so the launch takes
+    /// longer by its time; and if they are on all multiprocessors, that kernel waits for the first of them to end.
     fn interior(&mut self, launch: usize) {
         let (Place { rates, links, .. }, time) = (self.place, &self.launches.1[launch]);
         let [inner, all] = self.blocks(launch);
         let part = |blocks| share(blocks, all, rates.card.units, time.resident);
         let mut seconds = part(inner) * time.total;
         let by_kernel: f64 = match links.mover {
-            Mover::Kernel => self.waiting.iter().map(|w| w.received[0].seconds(&links.near, links.mover)).sum(),
-            Mover::Engine => 0.0,
+            Mover::Kernel if !self.has_room(launch) => self.waiting.iter().map(|w| w.received[0].seconds(&links.near, links.mover)).sum(),
+            Mover::Kernel | Mover::Engine => 0.0,
         };
         let at_once = (rates.card.units * time.resident) as usize;
         if by_kernel > 0.0 && inner >= at_once {
@@ -232,6 +235,15 @@ impl Building<'_> {
         self.now += seconds;
         self.running = Some(Running { launch, begin, end: self.now, all });
         self.span(Stream::Launches, Task::Launch(launch, Region::Interior), [begin, self.now]);
+    }
+
+    /// Does a block of a kernel that moves values fit on a multiprocessor beside those of a launch?
+    fn has_room(&self, launch: usize) -> bool {
+        let (cost, resident) = (&self.launches.0[launch], self.launches.1[launch].resident);
+        let taken = resident * cost.threads;
+        let unit = &self.place.rates.multiprocessor;
+        taken * cost.likely_registers().0 + MOVING.0 * MOVING.1 <= unit.registers
+            && taken + MOVING.0 <= unit.threads
     }
 
     /// Lets the exchanges that are waited for begin later.
