@@ -38,9 +38,8 @@ impl DeviceBox {
     /// ```
     #[must_use]
     pub fn among_hosts(self, boxes: [usize; 3], per_host: usize) -> Self {
-        let host = |at: [usize; 3]| {
-            (at[0] + boxes[0] * (at[1] + boxes[1] * at[2])) / per_host.max(1)
-        };
+        let host =
+            |at: [usize; 3]| (at[0] + boxes[0] * (at[1] + boxes[1] * at[2])) / per_host.max(1);
         let far = |at: [usize; 3]| {
             [0, 1, 2].map(|axis: usize| {
                 [boxes[axis] - 1, 1].map(|step| {
@@ -73,7 +72,12 @@ pub struct Exchange {
 
 impl Exchange {
     /// The values of this many buffers to a depth beyond some sides of a box, the lower and the upper one along each axis.
-    fn beyond(buffers: usize, depth: [u32; 3], (of, sides): (&DeviceBox, [[bool; 2]; 3]), value_bytes: usize) -> Self {
+    fn beyond(
+        buffers: usize,
+        depth: [u32; 3],
+        (of, sides): (&DeviceBox, [[bool; 2]; 3]),
+        value_bytes: usize,
+    ) -> Self {
         let deep = |axis: usize| depth[axis] as usize;
         let open = |axis: usize| match deep(axis) {
             0 => 0,
@@ -104,7 +108,12 @@ impl Exchange {
 
     /// Its parts from devices of the same host and from those of others. Edges and corners that lie beyond a side with
     /// neighbours in another host come from there.
-    pub fn by_host(buffers: usize, depth: [u32; 3], of: &DeviceBox, value_bytes: usize) -> [Self; 2] {
+    pub fn by_host(
+        buffers: usize,
+        depth: [u32; 3],
+        of: &DeviceBox,
+        value_bytes: usize,
+    ) -> [Self; 2] {
         let all = Exchange::new(buffers, depth, of, value_bytes);
         let near = Exchange::beyond(buffers, depth, (of, of.near()), value_bytes);
         let (bytes, messages) = (all.bytes - near.bytes, all.messages - near.messages);
@@ -206,7 +215,9 @@ mod tests {
         assert_eq!(links.seconds(&[near, far]), far.seconds(&links.far, Mover::Engine));
         let alone = links.seconds(&[near, Exchange::default()]);
         assert_eq!(alone, near.seconds(&LINK, Mover::Kernel));
-        assert!(alone > Links { mover: Mover::Engine, ..links }.seconds(&[near, Exchange::default()]));
+        assert!(
+            alone > Links { mover: Mover::Engine, ..links }.seconds(&[near, Exchange::default()])
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A step of one device among several as tasks in their order of time: fills, exchanges and the parts of launches.
 
-use super::{DeviceBox, Exchange, Fills, KernelCost, Links, Mover, Rates, Time};
 use super::time::share;
+use super::{DeviceBox, Exchange, Fills, KernelCost, Links, Mover, Rates, Time};
 use crate::plan::{Phase, Plan, Region, Step, blocks_of_rim};
 
 /// Seconds by which a launch takes longer beside a kernel that moves values, in addition to the time of that kernel. Eight
@@ -207,7 +207,15 @@ impl Building<'_> {
         self.exchanged = begin + seconds;
         self.span(Stream::Exchanges, Task::Exchange, [begin, self.exchanged]);
         let (launch, buffers) = (0, buffers.to_vec());
-        self.waiting.push(Wait { launch, buffers, depth, received, seconds, beside: None, exposed: 0.0 });
+        self.waiting.push(Wait {
+            launch,
+            buffers,
+            depth,
+            received,
+            seconds,
+            beside: None,
+            exposed: 0.0,
+        });
     }
 
     /// Begins an interior. If its blocks leave no room, a kernel that moves values takes their places, so the launch takes
@@ -218,7 +226,9 @@ impl Building<'_> {
         let part = |blocks| share(blocks, all, rates.card.units, time.resident);
         let mut seconds = part(inner) * time.total;
         let by_kernel: f64 = match links.mover {
-            Mover::Kernel if !self.has_room(launch) => self.waiting.iter().map(|w| w.received[0].seconds(&links.near, links.mover)).sum(),
+            Mover::Kernel if !self.has_room(launch) => {
+                self.waiting.iter().map(|w| w.received[0].seconds(&links.near, links.mover)).sum()
+            }
             Mover::Kernel | Mover::Engine => 0.0,
         };
         let at_once = (rates.card.units * time.resident) as usize;
@@ -316,5 +326,78 @@ impl Building<'_> {
             cost.blocks_along(axis, computed) - ends[0] - ends[1]
         });
         [inner.product(), all]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::{Target, compile};
+    use crate::cost::{MODELS, kernels, usual_link};
+    use crate::discretize::discretize;
+    use crate::model::parse::parse_str;
+    use crate::schedule::text::parse;
+
+    /// Returns the step of one of so many devices along z, by this mover, and the time of its launches by themselves.
+    fn step(mesh: [usize; 3], devices: usize, mover: Mover) -> (Timeline, f64) {
+        let text = "pub system Heat in 3d { field q: scalar; ddt(q) = lap(q); }
+             scheme s for Heat { space: central<order = 6>; time: rk3_williamson; }";
+        let algorithm = discretize(&parse_str(text).unwrap()).unwrap();
+        let rates = &MODELS[0].rates;
+        let device = DeviceBox::of(mesh, [1, 1, devices]);
+        let cut = device.cut;
+        let target = Target::new(4).around(cut.map(|is_cut| !is_cut)).over(device.cells, 1);
+        let target = target.cut(cut).on(rates.device());
+        let schedule = parse("schedule kernel march tile_x=64 tile_y=12 chunk=0").unwrap();
+        let compiled = compile(&algorithm, &schedule, &target).unwrap();
+        let costs = kernels(&compiled).unwrap();
+        let times =
+            costs.iter().map(|c| c.time(device.cells, rates, c.likely_registers()).unwrap());
+        let times: Vec<Time> = times.collect();
+        let alone = times.iter().map(|time| time.total + rates.launch).sum();
+        let links = Links { mover, ..Links::in_host(usual_link("H200").link) };
+        let plan = compiled.plan.among_devices().unwrap();
+        (Timeline::new(&plan, (&costs, &times), &Place { rates, device, links }), alone)
+    }
+
+    #[test]
+    fn one_device_waits_for_nothing() {
+        let (of, alone) = step([256; 3], 1, Mover::Kernel);
+        assert!(of.waits.is_empty() && (of.seconds / alone - 1.0).abs() < 1e-12);
+        assert_eq!(of.spans.len(), 3);
+    }
+
+    #[test]
+    fn a_step_is_longer_by_what_is_exposed() {
+        for (mesh, mover) in
+            [([256; 3], Mover::Kernel), ([64; 3], Mover::Kernel), ([64; 3], Mover::Engine)]
+        {
+            let (of, alone) = step(mesh, 2, mover);
+            assert_eq!(of.waits.len(), 3);
+            let more = of.seconds - alone;
+            assert!(
+                (more - of.exposed()).abs() < 1e-12,
+                "{mesh:?} {mover:?}: {more} {}",
+                of.exposed()
+            );
+            for wait in &of.waits {
+                assert_eq!(wait.all().messages, 2);
+                assert!(wait.exposed >= 0.0 && wait.seconds > 0.0, "{wait:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn tasks_of_a_stream_follow_each_other() {
+        let (of, _) = step([256; 3], 4, Mover::Kernel);
+        for stream in [Stream::Launches, Stream::Exchanges] {
+            let own: Vec<&Span> = of.spans.iter().filter(|span| span.stream == stream).collect();
+            assert!(own.len() >= 3);
+            for pair in own.windows(2) {
+                assert!(pair[0].end <= pair[1].begin + 1e-15, "{pair:?}");
+            }
+        }
+        let last = of.spans.iter().map(|span| span.end).fold(0.0, f64::max);
+        assert!(last <= of.seconds);
     }
 }

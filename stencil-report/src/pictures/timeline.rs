@@ -1,6 +1,8 @@
 //! A step as boxes in time: a lane for each stream of each device, a box for each task.
 
-use stencil_compiler::cost::Stream;
+use serde_json::{Value, json};
+use stencil_compiler::cost::{Span, Stream, Task};
+use stencil_compiler::plan::Region;
 use stencil_runtime::plot::{Anchor, Color, Lettering, Scene, Stroke};
 
 use super::{MARGIN, centred, faint, fitted, heading};
@@ -49,11 +51,37 @@ pub(crate) struct Drawn {
     pub(crate) end: f64,
 }
 
-/// The name of a stream.
-pub(crate) fn stream(of: Stream) -> &'static str {
-    match of {
-        Stream::Launches => "launches",
-        Stream::Exchanges => "exchanges",
+impl Drawn {
+    /// Draws a task in the lane of its stream; launches have these names.
+    pub(crate) fn new(card: Option<usize>, span: &Span, name: impl Fn(usize) -> String) -> Self {
+        let (kind, words) = match span.task {
+            Task::Fill => (Kind::Fill, "fill".to_string()),
+            Task::Exchange => (Kind::Exchange, "exchange".to_string()),
+            Task::Reduce => (Kind::Reduction, "reduce".to_string()),
+            Task::Launch(launch, Region::Interior) => (Kind::Interior, name(launch)),
+            Task::Launch(launch, Region::Rim) => (Kind::Rim, name(launch)),
+            Task::Launch(launch, Region::Whole) => (Kind::Whole, name(launch)),
+        };
+        let stream = match span.stream {
+            Stream::Launches => "launches",
+            Stream::Exchanges => "exchanges",
+        };
+        let lane = match card {
+            Some(card) => format!("{card}: {stream}"),
+            None => stream.to_string(),
+        };
+        Drawn { lane, kind, words, begin: span.begin, end: span.end }
+    }
+
+    /// Returns it as JSON.
+    pub(crate) fn json(&self) -> Value {
+        json!({
+            "lane": self.lane,
+            "kind": self.kind.words(),
+            "task": self.words,
+            "begin_s": self.begin,
+            "end_s": self.end,
+        })
     }
 }
 

@@ -3,10 +3,9 @@
 use serde_json::{Value, json};
 use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::cost::{
-    DeviceBox, KnownLink, LINKS, Links, Mover, Place, Task, Timeline, Wait, link, usual_link,
+    DeviceBox, KnownLink, LINKS, Links, Mover, Place, Timeline, Wait, link, usual_link,
 };
 use stencil_compiler::diag::counted;
-use stencil_compiler::plan::Region;
 use stencil_compiler::schedule::Schedule;
 use stencil_runtime::device_boxes;
 use stencil_runtime::plot::Scene;
@@ -15,7 +14,7 @@ use super::candidates::Problem;
 use super::text::time;
 use crate::Failure;
 use crate::explain::schedules::triple;
-use crate::pictures::timeline::{self, Drawn, Kind};
+use crate::pictures::timeline::{self, Drawn};
 use crate::table::{Table, paragraph};
 
 /// Hosts with cards, and the links of these.
@@ -151,8 +150,15 @@ impl Shared {
             ),
         );
         let head = [
-            "substep#", "depth#", "received#", "messages#", "takes#", "exposed#", "hidden from#",
-            "beside", "exchange",
+            "substep#",
+            "depth#",
+            "received#",
+            "messages#",
+            "takes#",
+            "exposed#",
+            "hidden from#",
+            "beside",
+            "exchange",
         ];
         let mut table = Table::new(2, &head);
         for wait in &self.timeline.waits {
@@ -210,18 +216,7 @@ impl Shared {
     /// Draws the tasks of a step as boxes in time.
     pub(super) fn scene(&self, title: &str) -> Scene {
         let name = |launch: usize| self.launches[launch].0.clone();
-        let drawn = self.timeline.spans.iter().map(|span| {
-            let (kind, words) = match span.task {
-                Task::Fill => (Kind::Fill, "fill".to_string()),
-                Task::Exchange => (Kind::Exchange, "exchange".to_string()),
-                Task::Reduce => (Kind::Reduction, "reduce".to_string()),
-                Task::Launch(launch, Region::Interior) => (Kind::Interior, name(launch)),
-                Task::Launch(launch, Region::Rim) => (Kind::Rim, name(launch)),
-                Task::Launch(launch, Region::Whole) => (Kind::Whole, name(launch)),
-            };
-            let lane = format!("{}", timeline::stream(span.stream));
-            Drawn { lane, kind, words, begin: span.begin, end: span.end }
-        });
+        let drawn = self.timeline.spans.iter().map(|span| Drawn::new(None, span, name));
         let subtitle = format!(
             "predicted; {} of {} waited for values; {}",
             time(self.exposed),

@@ -18,9 +18,9 @@ mod tree;
 
 pub use analyze::card;
 pub use candidates::Problem;
-pub use devices::Cluster;
 pub(crate) use candidates::{kind, spread};
 pub(crate) use declared::{derived, ends};
+pub use devices::Cluster;
 pub use report::{Report, Wanted};
 pub use scaling::{Asked, Forecast};
 

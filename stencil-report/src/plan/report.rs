@@ -433,7 +433,10 @@ fn beside(plan: &Planned, candidates: &[Candidate]) -> String {
 }
 
 /// The candidate that is predicted to be the fastest.
-pub(super) fn fastest(problem: &Problem<'_>, candidates: &[Candidate]) -> Result<(Words, Schedule), Failure> {
+pub(super) fn fastest(
+    problem: &Problem<'_>,
+    candidates: &[Candidate],
+) -> Result<(Words, Schedule), Failure> {
     let Some((best, found)) = first(candidates) else {
         return Err(Failure::new(format!(
             "error: {} can run none of {} schedules of {} in {}: {}\n  help: --on names another card",

@@ -84,7 +84,8 @@ impl<'a> Forecast<'a> {
         let (name, schedule) = match &asked.schedule {
             Some((name, schedule)) => (name.to_string(), schedule.clone()),
             None => {
-                let ((name, _), schedule) = fastest(&problem, &problem.candidates(asked.candidates))?;
+                let ((name, _), schedule) =
+                    fastest(&problem, &problem.candidates(asked.candidates))?;
                 (name, schedule)
             }
         };
@@ -151,7 +152,13 @@ impl Render for Forecast<'_> {
         );
         page += &paragraph("  ", &words);
         let head = [
-            "devices#", "boxes#", "cells of one#", "step#", "exposed#", "waiting#", "Mpts/s#",
+            "devices#",
+            "boxes#",
+            "cells of one#",
+            "step#",
+            "exposed#",
+            "waiting#",
+            "Mpts/s#",
             "efficiency#",
         ];
         let mut table = Table::new(2, &head);
@@ -209,7 +216,9 @@ impl Forecast<'_> {
     fn plots(&self) -> [LinePlot; 2] {
         let xs: Vec<f64> = self.points.iter().map(|of| of.devices as f64).collect();
         let plot = |label: &str| {
-            let plot = LinePlot::new().title(self.title()).subtitle(format!("predicted; {}", self.links()));
+            let plot = LinePlot::new()
+                .title(self.title())
+                .subtitle(format!("predicted; {}", self.links()));
             plot.labels("devices", label).log_x()
         };
         let add = |plot: &mut LinePlot, name: &str, (style, color), y: &dyn Fn(&Point) -> f64| {

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
-use stencil_compiler::cost::{KernelCost, Link, Links, Model, Rates, ScheduleCost, called, usual_link};
+use stencil_compiler::cost::{
+    KernelCost, Link, Links, Model, Rates, ScheduleCost, called, usual_link,
+};
 use stencil_compiler::search::plans::{Key, Plan};
 
 use super::track::{Predictors, Track};
@@ -50,7 +52,12 @@ pub(crate) struct Unseen {
 
 impl From<&Model> for Unseen {
     fn from(model: &Model) -> Self {
-        Unseen { name: name(model), capability: model.capability, rates: model.rates, link: usual_link(model.name).link }
+        Unseen {
+            name: name(model),
+            capability: model.capability,
+            rates: model.rates,
+            link: usual_link(model.name).link,
+        }
     }
 }
 

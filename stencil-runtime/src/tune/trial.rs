@@ -1,7 +1,8 @@
 //! A schedule that is tried: its predicted and its measured times.
 
 use stencil_compiler::cost::{
-    DeviceBox, Fills, KernelCost, Limit, Links, Place, Rates, ScheduleCost, StepTime, Time, Timeline,
+    DeviceBox, Fills, KernelCost, Limit, Links, Place, Rates, ScheduleCost, StepTime, Time,
+    Timeline,
 };
 use stencil_compiler::plan::Plan;
 use stencil_compiler::schedule::Schedule;
