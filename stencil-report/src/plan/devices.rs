@@ -7,7 +7,6 @@ use stencil_compiler::cost::{
 };
 use stencil_compiler::diag::counted;
 use stencil_compiler::schedule::Schedule;
-use stencil_runtime::device_boxes;
 use stencil_runtime::plot::Scene;
 
 use super::candidates::Problem;
@@ -86,17 +85,17 @@ fn hidden_from(wait: &Wait) -> Option<f64> {
 }
 
 impl Shared {
-    /// Plans a schedule for so many devices that share a periodic mesh.
+    /// Plans a schedule for devices that share a periodic mesh, which is cut into so many boxes along each axis.
     ///
     /// # Errors
-    /// If the mesh cannot be cut into as many boxes, or the schedule cannot run on one.
+    /// If the schedule cannot run on a box.
     pub(super) fn new(
         problem: &Problem<'_>,
         schedule: &Schedule,
-        devices: usize,
+        boxes: [usize; 3],
         cluster: &Cluster,
     ) -> Result<Self, Failure> {
-        let boxes = device_boxes(problem.cells, devices, [true; 3])?;
+        let devices = boxes.iter().product();
         let of = DeviceBox::of(problem.cells, boxes).among_hosts(boxes, cluster.per_host);
         let DeviceBox { cells, cut, .. } = of;
         let target = Target::new(problem.precision.bytes()).around(cut.map(|is_cut| !is_cut));

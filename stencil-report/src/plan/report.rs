@@ -13,6 +13,7 @@ use stencil_compiler::search::advice::advised;
 use stencil_compiler::search::presets;
 use stencil_runtime::backend::cuda;
 use stencil_runtime::backend::cuda::nvrtc::Resources;
+use stencil_runtime::device_boxes;
 use stencil_runtime::plot::Scene;
 
 use super::analyze::{self, Measured};
@@ -354,7 +355,10 @@ impl<'a> Report<'a> {
             }
         };
         let shared = wanted.devices.filter(|(devices, _)| *devices > 1);
-        let shared = shared.map(|(n, cluster)| Shared::new(&problem, &plan.schedule, n, &cluster));
+        let shared = shared.map(|(devices, cluster)| {
+            let boxes = device_boxes(problem.cells, devices, [true; 3])?;
+            Shared::new(&problem, &plan.schedule, boxes, &cluster)
+        });
         let cuts = Cuts { problem: &problem, candidates: &candidates };
         let cuts = cuts.of((&plan.schedule, &plan.predicted));
         let same = |c: &Candidate| match &c.outcome {

@@ -112,23 +112,20 @@ fn point(
     devices: usize,
     asked: &Asked<'_>,
 ) -> Result<Point, Failure> {
-    let cells = match asked.scaling {
-        Scaling::Strong => problem.cells,
-        Scaling::Weak => {
-            let cube = problem.cells.map(|cells| if cells > 1 { CUBE } else { 1 });
-            let boxes = device_boxes(cube, devices, [true; 3])?;
-            std::array::from_fn(|axis| problem.cells[axis] * boxes[axis])
-        }
-    };
+    let cube = problem.cells.map(|cells| if cells > 1 { CUBE } else { 1 });
+    let is_weak = asked.scaling == Scaling::Weak;
+    let boxes = device_boxes(if is_weak { cube } else { problem.cells }, devices, [true; 3])?;
+    let grown = std::array::from_fn(|axis| problem.cells[axis] * boxes[axis]);
+    let cells = if is_weak { grown } else { problem.cells };
     let mesh = cells.iter().map(|n| *n as f64).product();
     let problem = Problem { cells, ..*problem };
-    let shared = Shared::new(&problem, schedule, devices, &asked.cluster)?;
+    let shared = Shared::new(&problem, schedule, boxes, &asked.cluster)?;
     let links = asked.cluster.links(problem.on.name);
     let reduced = match asked.adaptive {
         true => links.reduction(devices, asked.cluster.per_host),
         false => 0.0,
     };
-    let Shared { boxes, of, seconds, exposed, .. } = shared;
+    let Shared { of, seconds, exposed, .. } = shared;
     Ok(Point { devices, boxes, of, mesh, seconds: seconds + reduced, exposed, reduced })
 }
 
