@@ -280,6 +280,7 @@ impl Building<'_> {
             }
             first
         });
+        let exposed = exposed.max(0.0);
         self.done.waits.extend(joined.map(|wait| Wait { launch, exposed, ..wait }));
     }
 

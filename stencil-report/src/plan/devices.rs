@@ -46,7 +46,16 @@ impl Cluster {
         Links { near, far, mover: Mover::default() }
     }
 
-    /// Names the links of so many cards.
+    /// Names the links of so many cards in short.
+    pub(super) fn names(&self, card: &str, devices: usize) -> String {
+        let near = self.near(card).name;
+        match devices > self.per_host {
+            true => format!("{near} in hosts of {}, {} among them", self.per_host, self.far.name),
+            false => near.to_string(),
+        }
+    }
+
+    /// Names the links of so many cards, with the sources of their numbers.
     pub(super) fn words(&self, card: &str, devices: usize) -> String {
         let near = self.near(card);
         let mut words = format!("{} ({})", near.name, near.source);

@@ -100,9 +100,12 @@ impl<'a> Forecast<'a> {
         format!("{}, {}, {scaling} scaling on {}", algorithm.name, precision.name(), on.name)
     }
 
+    fn most(&self) -> usize {
+        self.asked.devices.iter().max().copied().unwrap_or(1)
+    }
+
     fn links(&self) -> String {
-        let most = self.asked.devices.iter().max();
-        self.asked.cluster.words(self.problem.on.name, most.copied().unwrap_or(1))
+        self.asked.cluster.words(self.problem.on.name, self.most())
     }
 }
 
@@ -211,11 +214,10 @@ impl Render for Forecast<'_> {
 impl Forecast<'_> {
     /// Rates beside those of an ideal machine, and efficiencies beside shares of waiting.
     fn plots(&self) -> [LinePlot; 2] {
+        let names = self.asked.cluster.names(self.problem.on.name, self.most());
         let xs: Vec<f64> = self.points.iter().map(|of| of.devices as f64).collect();
         let plot = |label: &str| {
-            let plot = LinePlot::new()
-                .title(self.title())
-                .subtitle(format!("predicted; {}", self.links()));
+            let plot = LinePlot::new().title(self.title()).subtitle(format!("predicted; {names}"));
             plot.labels("devices", label).log_x()
         };
         let add = |plot: &mut LinePlot, name: &str, (style, color), y: &dyn Fn(&Point) -> f64| {
