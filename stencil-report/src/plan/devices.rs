@@ -146,8 +146,8 @@ impl Shared {
                 "The mesh is cut into {boxes} boxes of {words} cells at most, one for each device. A step is predicted to take {}: \
                  {:.0} million points a second of all devices, {:.0} % of {} times the rate of one. The device waits for values \
                  for {} of it, {:.0} %. Link: {}. `received` is what the device gets from others, \
-                 `beside` the blocks that need none of it and run meanwhile, `exposed` the rest. Nothing is waited for if \
-                 values come at the rate `hidden from`, or faster.",
+                 `takes` the time of the exchange, `beside` the blocks that need none of it and run meanwhile, and `exposed` \
+                 the time by which the launch ends later than with all values there.",
                 time(self.seconds),
                 points / self.seconds / 1e6,
                 100.0 * alone / self.seconds / self.devices as f64,
@@ -157,32 +157,18 @@ impl Shared {
                 self.links,
             ),
         );
-        let head = [
-            "substep#",
-            "depth#",
-            "received#",
-            "messages#",
-            "takes#",
-            "exposed#",
-            "hidden from#",
-            "beside",
-            "exchange",
-        ];
+        let head = ["substep#", "depth#", "received#", "takes#", "exposed#", "beside", "exchange"];
         let mut table = Table::new(2, &head);
         for wait in &self.timeline.waits {
             let beside = wait.beside.as_ref().map(|beside| {
-                let name = &self.launches[beside.launch].0;
-                format!("{:.0} % of {name}, {}", 100.0 * beside.share, time(beside.seconds))
+                format!("{:.0} % of {}", 100.0 * beside.share, self.launches[beside.launch].0)
             });
-            let rate = hidden_from(wait).map(|rate| format!("{:.1} GB/s", rate / 1e9));
             table.row([
                 (self.launches[wait.launch].1 + 1).to_string(),
                 triple(wait.depth),
                 format!("{:.2} MB", wait.all().bytes / 1e6),
-                wait.all().messages.to_string(),
                 time(wait.seconds),
                 time(wait.exposed),
-                rate.unwrap_or("-".into()),
                 beside.unwrap_or("nothing".into()),
                 wait.buffers.join(", "),
             ]);
