@@ -5,7 +5,8 @@ use super::{DeviceBox, Exchange, Fills, KernelCost, Links, Mover, Rates, Time};
 use crate::plan::{Phase, Plan, Region, Step, blocks_of_rim};
 
 /// Seconds by which a launch takes longer beside a kernel that moves values, in addition to the time of that kernel. Eight
-/// pairs of rates of one H100 and of two gave 87 us and 3.0 us for each megabyte of a substep; 12 us are the latency.
+/// pairs of rates of one H100 and of two gave 87 us and 3.0 us for each megabyte of a substep, with up to 40 us between a pair
+/// and that line; 12 us are the latency. No pair was held out, and the origin of the other 75 us is not known.
 const BESIDE: f64 = 75e-6;
 
 /// Threads of a block of a kernel that moves values, and registers of each.
