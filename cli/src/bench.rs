@@ -73,7 +73,7 @@ pub(crate) struct BenchArgs {
     lean: bool,
     /// Show the resources of a card that each kernel takes, and the cost of each part of a step: bytes, operations and,
     /// on a card, its time as a share of the limits by memory and arithmetic. With --pictures, draw these parts below
-    /// the roof of the machine, and their shares of the time
+    /// the roof of the machine, their shares of the time and, on cards, when each task of a step begins and ends
     #[arg(long)]
     kernels: bool,
     /// Print one JSON object in place of the table
@@ -117,7 +117,7 @@ impl BenchArgs {
 
 /// The growth of the mesh with the number of devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Growth {
+pub(crate) enum Growth {
     /// None: all devices share the cells.
     Strong,
     /// As many more cells as there are devices.
@@ -126,7 +126,7 @@ enum Growth {
 
 impl Growth {
     /// The word of the library.
-    fn get(self) -> Scaling {
+    pub(crate) fn get(self) -> Scaling {
         match self {
             Growth::Strong => Scaling::Strong,
             Growth::Weak => Scaling::Weak,

@@ -10,8 +10,8 @@ use crate::{Ended, output};
 /// Arguments of `stencil doctor`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct DoctorArgs {
-    /// Measure the rates of each card, also if that was done before: about two seconds a card, on which nothing else
-    /// should run
+    /// Measure the rates of each card, and of a link of each kind between them, also if that was done before: about two seconds
+    /// a card, on which nothing else should run
     #[arg(long)]
     measure: bool,
 }

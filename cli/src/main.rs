@@ -110,7 +110,7 @@ fn main() -> ExitCode {
         Command::Verify(args) => verify::run(&args, &mut out),
         Command::Doctor(args) => doctor::run(&args, &mut out),
         Command::List => output::write(&mut out, list().as_bytes()).map_err(Ended::from),
-        Command::Explain(args) => explain::run(&args, &built_ins(), &mut out).map_err(Ended::from),
+        Command::Explain(args) => explain::run(&args, &built_ins(), &mut out),
         Command::ExplainError(args) => explain::run_error(&args, &mut out).map_err(Ended::from),
         Command::Emit(args) => {
             emit::run(&args, &built_ins(), &mut out, &mut notes).map_err(Ended::from)

@@ -1,5 +1,6 @@
 //! The page on a machine: its processor, its cards, the compiler for them, and what is missing.
 
+use stencil_compiler::cost::{Link, usual_link};
 use stencil_compiler::diag::counted;
 use stencil_runtime::backend::cuda::nvrtc::Nvrtc;
 use stencil_runtime::backend::cuda::{
@@ -28,7 +29,8 @@ pub fn page(again: bool) -> String {
         Err(error) => text += &format!("cards       {error}\n"),
     }
     if let Ok(cards) = &cards {
-        text += &links(&Card::links(cards), cards.len());
+        let all = Card::links(cards);
+        text += &links(&all, cards.len(), &|link| speed(cards, link, again));
     }
     let major = cards.ok().and_then(|cards| Some(cards.first()?.driver.0));
     let nvrtc = match major {
@@ -51,8 +53,32 @@ pub fn page(again: bool) -> String {
     text + &cache + &transports()
 }
 
-/// The links between cards, those that are alike in one line.
-fn links(links: &[CardLink], cards: usize) -> String {
+/// The speed of a link: as measured before, or measured `again`.
+fn speed(cards: &[Card], link: &CardLink, again: bool) -> String {
+    let card = |ordinal: usize| cards.iter().find(|card| card.ordinal == ordinal);
+    let (Some(from), Some(to)) = (card(link.from), card(link.to)) else {
+        return String::new();
+    };
+    let cache = Cache::of_user();
+    let found = match again {
+        true => from.measure_link(to, link, cache.as_ref()).map(Some),
+        false => Ok(from.kept_link(to, link.rank, cache.as_ref())),
+    };
+    match found {
+        Ok(Some(Link { reads, copies, latency, .. })) => format!(
+            "measured: a kernel reads {:.0} GB/s, the copy engine moves {:.0} GB/s, {:.1} us an exchange without values",
+            reads / 1e9,
+            copies / 1e9,
+            1e6 * latency
+        ),
+        Ok(None) => format!("not measured yet, taken to be {}", usual_link(&from.name).name),
+        Err(CudaError::Nvrtc(_)) => "not measured, for want of NVRTC".to_string(),
+        Err(error) => format!("not measured: {error}"),
+    }
+}
+
+/// The links between cards, those that are alike in one line, with the speed of the first of them that has access.
+fn links(links: &[CardLink], cards: usize, speed: &dyn Fn(&CardLink) -> String) -> String {
     if cards < 2 {
         return String::new();
     }
@@ -61,20 +87,26 @@ fn links(links: &[CardLink], cards: usize) -> String {
         (true, None) => "peer access".to_string(),
         (true, Some(rank)) => format!("peer access, rank {rank} (0 is the fastest)"),
     };
-    let mut lines: Vec<(String, Vec<String>)> = Vec::new();
+    let mut lines: Vec<(String, Vec<String>, &CardLink)> = Vec::new();
     for link in links {
         let (words, pair) = (words(link), format!("{} to {}", link.from, link.to));
-        match lines.iter_mut().find(|(known, _)| *known == words) {
-            Some((_, pairs)) => pairs.push(pair),
-            None => lines.push((words, vec![pair])),
+        match lines.iter_mut().find(|(known, ..)| *known == words) {
+            Some((_, pairs, _)) => pairs.push(pair),
+            None => lines.push((words, vec![pair], link)),
         }
     }
     if lines.is_empty() {
         return "links       the driver does not tell of links between cards\n".to_string();
     }
-    let line = |(words, pairs): &(String, Vec<String>)| match pairs.len() == cards * (cards - 1) {
-        true => format!("links       each card to each other one: {words}\n"),
-        false => format!("links       {}: {words}\n", pairs.join(", ")),
+    let line = |(words, pairs, first): &(String, Vec<String>, &CardLink)| {
+        let mut line = match pairs.len() == cards * (cards - 1) {
+            true => format!("links       each card to each other one: {words}\n"),
+            false => format!("links       {}: {words}\n", pairs.join(", ")),
+        };
+        if first.has_access {
+            line += &format!("            {}\n", speed(first));
+        }
+        line
     };
     lines.iter().map(line).collect()
 }
@@ -161,15 +193,16 @@ mod tests {
     #[test]
     fn links_that_are_alike_are_one_line() {
         let link = |from, to, rank| CardLink { from, to, has_access: rank < 9, rank: Some(rank) };
+        let links = |all: &[CardLink], cards| links(all, cards, &|link| format!("of {}", link.to));
         assert_eq!(links(&[], 1), "");
         assert_eq!(
             links(&[link(0, 1, 0), link(1, 0, 0)], 2),
-            "links       each card to each other one: peer access, rank 0 (0 is the fastest)\n"
+            "links       each card to each other one: peer access, rank 0 (0 is the fastest)\n            of 1\n"
         );
         let some = [link(0, 1, 0), link(0, 2, 9), link(1, 0, 0), link(2, 0, 9)];
         assert_eq!(
             links(&some, 3),
-            "links       0 to 1, 1 to 0: peer access, rank 0 (0 is the fastest)\n\
+            "links       0 to 1, 1 to 0: peer access, rank 0 (0 is the fastest)\n            of 1\n\
              links       0 to 2, 2 to 0: no peer access: they cannot share a run\n"
         );
     }

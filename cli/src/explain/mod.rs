@@ -11,8 +11,8 @@ use stencil_report::Failure;
 use stencil_report::explain::{Page, error_list, error_page};
 use stencil_report::plan::{Problem, usual_cells};
 
-use crate::output;
 use crate::source::{self, BuiltIn, Loaded, ScheduleArgs, SystemArgs};
+use crate::{Ended, output};
 
 mod plan;
 #[cfg(test)]
@@ -47,12 +47,12 @@ pub(crate) fn run(
     args: &ExplainArgs,
     built_ins: &[BuiltIn],
     out: &mut dyn Write,
-) -> Result<(), Failure> {
+) -> Result<(), Ended> {
     if args.plan.is_given() {
         return plan::run(args, built_ins, out);
     }
     let page = page(args, built_ins)?;
-    output::write(out, page.as_bytes())
+    Ok(output::write(out, page.as_bytes())?)
 }
 
 fn page(args: &ExplainArgs, built_ins: &[BuiltIn]) -> Result<String, Failure> {

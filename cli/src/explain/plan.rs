@@ -6,12 +6,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use stencil_compiler::cost::{self, KnownLink};
 use stencil_report::Failure;
-use stencil_report::plan::{Report, Wanted, card, usual_cells};
+use stencil_report::plan::{Asked, Cluster, Forecast, Report, Wanted, card, usual_cells};
 
 use super::ExplainArgs;
-use crate::output;
+use crate::bench::Growth;
 use crate::source::{self, BuiltIn};
+use crate::{Ended, output};
 
 #[cfg(test)]
 mod tests;
@@ -28,6 +30,10 @@ pub(crate) struct PlanArgs {
     /// spills and occupancy of its kernels
     #[arg(long, group = "shown")]
     analyze: bool,
+    /// Predict the rates of the numbers of --devices, as one table: with the same mesh, or with one in which each device has
+    /// --cells. With --pictures, draw them against the devices
+    #[arg(long, value_name = "strong|weak", value_enum, group = "shown", requires = "devices")]
+    scaling: Option<Growth>,
     /// Another plan to compare with, a preset or a file: its placements, its kernels and their cost
     #[arg(long, value_name = "PRESET|FILE", requires = "shown")]
     against: Option<String>,
@@ -35,10 +41,22 @@ pub(crate) struct PlanArgs {
     /// as many neighbours of the fastest
     #[arg(long, value_name = "N", default_value = "64", requires = "shown")]
     candidates: usize,
-    /// Show the plan of one of so many devices, too, each with a box of the mesh: exchanges with their depth and bytes, and the
-    /// kernels that run beside them
-    #[arg(long, value_name = "N", value_parser = source::devices, requires = "shown")]
-    devices: Option<usize>,
+    /// Show the plan of one of so many devices, too, each with a box of the mesh: exchanges with their depth, bytes and time, the
+    /// kernels that run beside them, and the time in which the device waits. With --scaling, several numbers
+    #[arg(long, value_name = "N,..", value_parser = source::devices, value_delimiter = ',', requires = "shown")]
+    devices: Vec<usize>,
+    /// The link between cards of a host: NVLink4, NVLink3, PCIe5 or PCIe4; the one that is usual for the card if not given
+    #[arg(long, value_name = "LINK", value_parser = in_host, requires = "devices")]
+    link: Option<&'static KnownLink>,
+    /// The link between cards of different hosts, each of which has an adapter: NDR, HDR or Slingshot11
+    #[arg(long, value_name = "LINK", value_parser = network, default_value = "NDR", requires = "devices")]
+    network: &'static KnownLink,
+    /// Cards of a host
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), default_value = "8", requires = "devices")]
+    per_host: u32,
+    /// Count the reduction by which all devices agree on the length of each step
+    #[arg(long, requires = "scaling")]
+    adaptive: bool,
     /// Write the plan as JSON in place of text
     #[arg(long, requires = "shown")]
     json: bool,
@@ -54,8 +72,29 @@ pub(crate) struct PlanArgs {
 impl PlanArgs {
     /// Is a plan asked for?
     pub(super) fn is_given(&self) -> bool {
-        self.plan || self.analyze
+        self.plan || self.analyze || self.scaling.is_some()
     }
+
+    fn cluster(&self) -> Cluster {
+        Cluster { near: self.link, far: self.network, per_host: self.per_host as usize }
+    }
+}
+
+/// The known link of this name between cards of a host.
+fn in_host(name: &str) -> Result<&'static KnownLink, String> {
+    known_link(name, true)
+}
+
+/// The known link of this name between hosts.
+fn network(name: &str) -> Result<&'static KnownLink, String> {
+    known_link(name, false)
+}
+
+fn known_link(name: &str, in_host: bool) -> Result<&'static KnownLink, String> {
+    let all = cost::LINKS.iter().filter(|link| link.in_host == in_host);
+    let names: Vec<&str> = all.map(|link| link.name).collect();
+    let found = cost::link(name).filter(|link| link.in_host == in_host);
+    found.ok_or_else(|| format!("there are {}", names.join(", ")))
 }
 
 /// Runs the command.
@@ -63,7 +102,7 @@ pub(super) fn run(
     args: &ExplainArgs,
     built_ins: &[BuiltIn],
     out: &mut dyn Write,
-) -> Result<(), Failure> {
+) -> Result<(), Ended> {
     let loaded = source::load(&args.system, built_ins)?;
     let dimension = loaded.algorithm.dimension;
     let given = super::cells(&args.cells, dimension)?;
@@ -74,15 +113,43 @@ pub(super) fn run(
     }
     let named = |name| loaded.named(name, args.schedule.precision, Some(cells));
     let schedule = args.schedule.schedule.as_deref();
+    let problem = super::problem(args, &loaded, cells);
+    if let Some(growth) = args.plan.scaling {
+        let asked = Asked {
+            schedule: schedule.map(named).transpose()?,
+            candidates: args.plan.candidates,
+            scaling: growth.get(),
+            devices: args.plan.devices.clone(),
+            cluster: args.plan.cluster(),
+            adaptive: args.plan.adaptive,
+        };
+        let forecast = Forecast::new(problem, asked)?;
+        output::print(&forecast, args.plan.json, out)?;
+        if let Some(folder) = &args.plan.pictures {
+            let files = output::draw(&forecast, folder)?;
+            if !args.plan.json {
+                output::list(&files, "", out)?;
+            }
+        }
+        return Ok(());
+    }
+    let devices = match args.plan.devices[..] {
+        [] => None,
+        [one] => Some((one, args.plan.cluster())),
+        _ => {
+            let message = "error: a plan is of one number of devices\n  help: --scaling strong compares several";
+            return Err(Failure::new(message).into());
+        }
+    };
     let against = args.plan.against.as_deref();
     let wanted = Wanted {
         schedule: schedule.map(named).transpose()?,
         against: against.map(named).transpose()?,
         candidates: args.plan.candidates,
         compile: !args.plan.no_compile,
-        devices: args.plan.devices,
+        devices,
     };
-    let mut report = Report::new(super::problem(args, &loaded, cells), wanted)?;
+    let mut report = Report::new(problem, wanted)?;
     if args.plan.analyze {
         report.analyze()?;
     }

@@ -27,7 +27,7 @@ pub(super) fn built_ins() -> Vec<BuiltIn> {
 pub(super) fn try_explain(line: &str) -> Result<String, Failure> {
     let args = Command::parse_from(["explain"].into_iter().chain(line.split_whitespace())).args;
     let mut out = Vec::new();
-    run(&args, &built_ins(), &mut out)?;
+    run(&args, &built_ins(), &mut out).map_err(|ended| Failure::new(ended.message))?;
     Ok(String::from_utf8(out).unwrap())
 }
 

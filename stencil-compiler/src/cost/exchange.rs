@@ -1,17 +1,67 @@
-//! The time of exchanges of ghost cells between devices, and the part of it that no computation hides.
+//! The exchanges of ghost cells between devices: their values, and their time over the links that join the devices.
 
-use crate::plan::{Phase, Plan, Region, Step};
+use super::Link;
 
-/// A link between two devices.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Link {
-    /// Bytes that it moves in a second, in one direction.
-    pub bytes_per_s: f64,
-    /// Seconds of the smallest message.
-    pub latency_s: f64,
+/// The box of cells of one device among several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceBox {
+    /// Its cells along x, y, z: those of the largest box.
+    pub cells: [usize; 3],
+    /// Axes along which other devices have the neighbours.
+    pub cut: [bool; 3],
+    /// Axes along which some boxes have a cell less.
+    pub uneven: [bool; 3],
+    /// The lower and the upper side along each axis: does a device of another host have the neighbour?
+    pub far: [[bool; 2]; 3],
 }
 
-/// An exchange: the values that one patch gets from other devices.
+impl DeviceBox {
+    /// The largest of the boxes that a mesh is cut into, so many along each axis. All devices are of one host.
+    pub fn of(mesh: [usize; 3], boxes: [usize; 3]) -> Self {
+        DeviceBox {
+            cells: std::array::from_fn(|axis| mesh[axis].div_ceil(boxes[axis])),
+            cut: boxes.map(|count| count > 1),
+            uneven: std::array::from_fn(|axis| !mesh[axis].is_multiple_of(boxes[axis])),
+            far: [[false; 2]; 3],
+        }
+    }
+
+    /// The same box where each host has so many devices, which follow each other along x, then y, then z, around a periodic
+    /// mesh: that of the device with the most neighbours in other hosts.
+    ///
+    /// ```
+    /// use stencil_compiler::cost::DeviceBox;
+    ///
+    /// // Two hosts of four devices: each has one half of the mesh along z.
+    /// let of = DeviceBox::of([64; 3], [2, 2, 2]).among_hosts([2, 2, 2], 4);
+    /// assert_eq!(of.far, [[false; 2], [false; 2], [true; 2]]);
+    /// ```
+    #[must_use]
+    pub fn among_hosts(self, boxes: [usize; 3], per_host: usize) -> Self {
+        let host =
+            |at: [usize; 3]| (at[0] + boxes[0] * (at[1] + boxes[1] * at[2])) / per_host.max(1);
+        let far = |at: [usize; 3]| {
+            [0, 1, 2].map(|axis: usize| {
+                [boxes[axis] - 1, 1].map(|step| {
+                    let mut other = at;
+                    other[axis] = (at[axis] + step) % boxes[axis];
+                    host(other) != host(at)
+                })
+            })
+        };
+        let count = |far: &[[bool; 2]; 3]| far.iter().flatten().filter(|is_far| **is_far).count();
+        let [x, y, z] = boxes;
+        let all = (0..x * y * z).map(|at| far([at % x, at / x % y, at / (x * y)]));
+        DeviceBox { far: all.max_by_key(count).unwrap_or_default(), ..self }
+    }
+
+    /// Sides beyond which other devices of the same host have the neighbours.
+    fn near(&self) -> [[bool; 2]; 3] {
+        std::array::from_fn(|axis| self.far[axis].map(|is_far| self.cut[axis] && !is_far))
+    }
+}
+
+/// Values that a device gets from others.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Exchange {
     /// Their bytes.
@@ -21,91 +71,128 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// The exchange of this many buffers to a depth around a patch of `cells`, which has neighbours on other devices along
-    /// the axes of `cut`.
-    ///
-    /// ```
-    /// use stencil_compiler::cost::Exchange;
-    ///
-    /// // Faces of 8 x 8 cells at both ends of z, one cell deep.
-    /// let exchange = Exchange::new(2, [1; 3], [8; 3], [false, false, true], 4);
-    /// assert_eq!((exchange.bytes, exchange.messages), (2.0 * 2.0 * 4.0 * 10.0 * 10.0, 2));
-    /// ```
-    pub fn new(
+    /// The values of this many buffers to a depth beyond some sides of a box, the lower and the upper one along each axis.
+    fn beyond(
         buffers: usize,
         depth: [u32; 3],
-        cells: [usize; 3],
-        cut: [bool; 3],
+        (of, sides): (&DeviceBox, [[bool; 2]; 3]),
         value_bytes: usize,
     ) -> Self {
-        let around = |axis: usize| cells[axis] + 2 * depth[axis] as usize;
-        let is_cut = |axis: usize| cut[axis] && depth[axis] > 0;
-        let own = |axis: usize| if is_cut(axis) { cells[axis] } else { around(axis) };
-        let all = (0..3).map(around).product::<usize>();
+        let deep = |axis: usize| depth[axis] as usize;
+        let open = |axis: usize| match deep(axis) {
+            0 => 0,
+            _ => sides[axis].iter().filter(|is_open| **is_open).count(),
+        };
+        // Ghost cells beside an axis that is not cut belong to the same faces.
+        let own = |axis: usize| of.cells[axis] + if of.cut[axis] { 0 } else { 2 * deep(axis) };
+        let all: usize = (0..3).map(|axis| own(axis) + open(axis) * deep(axis)).product();
         let ghosts = all - (0..3).map(own).product::<usize>();
-        let sides = |axis: usize| if is_cut(axis) { 3 } else { 1 };
         Exchange {
             bytes: (buffers * ghosts * value_bytes) as f64,
-            messages: (0..3).map(sides).product::<usize>() - 1,
+            messages: (0..3).map(|axis| 1 + open(axis)).product::<usize>() - 1,
         }
     }
 
-    /// The exchanges that a plan among devices waits for, each beside the interior of a launch, or beside none.
+    /// The exchange of this many buffers to a depth around a box.
     ///
-    /// Exchanges that are waited for at once are one.
-    pub fn of(
-        plan: &Plan,
-        cells: [usize; 3],
-        cut: [bool; 3],
+    /// ```
+    /// use stencil_compiler::cost::{DeviceBox, Exchange};
+    ///
+    /// // Faces of 8 x 8 cells at both ends of z, one cell deep.
+    /// let exchange = Exchange::new(2, [1; 3], &DeviceBox::of([8, 8, 16], [1, 1, 2]), 4);
+    /// assert_eq!((exchange.bytes, exchange.messages), (2.0 * 2.0 * 4.0 * 10.0 * 10.0, 2));
+    /// ```
+    pub fn new(buffers: usize, depth: [u32; 3], of: &DeviceBox, value_bytes: usize) -> Self {
+        Exchange::beyond(buffers, depth, (of, of.cut.map(|cut| [cut; 2])), value_bytes)
+    }
+
+    /// Its parts from devices of the same host and from those of others. Edges and corners that lie beyond a side with
+    /// neighbours in another host come from there.
+    pub fn by_host(
+        buffers: usize,
+        depth: [u32; 3],
+        of: &DeviceBox,
         value_bytes: usize,
-    ) -> Vec<(Self, Option<usize>)> {
-        let mut found: Vec<(Self, Option<usize>)> = Vec::new();
-        let mut beside = None;
-        for (at, step) in plan.steps.iter().enumerate() {
-            match step {
-                Step::Launch { launch, region: Region::Interior } => beside = Some(*launch),
-                Step::Exchange { phase: Phase::Wait, buffers, depth } => {
-                    let one = Exchange::new(buffers.len(), *depth, cells, cut, value_bytes);
-                    let is_next = matches!(
-                        at.checked_sub(1).map(|before| &plan.steps[before]),
-                        Some(Step::Exchange { phase: Phase::Wait, .. })
-                    );
-                    match found.last_mut() {
-                        Some((last, _)) if is_next => {
-                            last.bytes += one.bytes;
-                            last.messages += one.messages;
-                        }
-                        _ => found.push((one, beside)),
-                    }
-                }
-                Step::Launch { .. } => beside = None,
-                _ => {}
-            }
+    ) -> [Self; 2] {
+        let all = Exchange::new(buffers, depth, of, value_bytes);
+        let near = Exchange::beyond(buffers, depth, (of, of.near()), value_bytes);
+        let (bytes, messages) = (all.bytes - near.bytes, all.messages - near.messages);
+        [near, Exchange { bytes, messages }]
+    }
+
+    /// Adds values that are waited for at once.
+    pub fn add(&mut self, other: &Exchange) {
+        self.bytes += other.bytes;
+        self.messages += other.messages;
+    }
+
+    /// Predicted seconds over a link.
+    pub fn seconds(&self, link: &Link, mover: Mover) -> f64 {
+        if self.messages == 0 {
+            return 0.0;
         }
-        found
+        let rate = match mover {
+            Mover::Kernel => link.reads,
+            Mover::Engine => link.copies,
+        };
+        link.latency + self.messages as f64 * link.message + self.bytes / rate
+    }
+}
+
+/// The mover of the values of an exchange.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mover {
+    /// A kernel that reads the memory of other devices. It needs multiprocessors.
+    #[default]
+    Kernel,
+    /// A copy engine, or an adapter of a network.
+    Engine,
+}
+
+/// The links of a device to others.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Links {
+    /// To those of the same host.
+    pub near: Link,
+    /// To those of other hosts.
+    pub far: Link,
+    /// The mover of values in the same host.
+    pub mover: Mover,
+}
+
+impl Links {
+    /// Links of one host, by a kernel.
+    pub fn in_host(near: Link) -> Self {
+        Links { near, far: near, mover: Mover::default() }
     }
 
-    /// Predicted seconds over a link, message by message.
-    pub fn seconds(&self, link: &Link) -> f64 {
-        self.messages as f64 * link.latency_s + self.bytes / link.bytes_per_s
+    /// Predicted seconds of an exchange, whose parts move at the same time.
+    pub fn seconds(&self, [near, far]: &[Exchange; 2]) -> f64 {
+        near.seconds(&self.near, self.mover).max(far.seconds(&self.far, Mover::Engine))
     }
 
-    /// The seconds for which the device waits, if an interior runs beside the exchange for so many seconds.
-    pub fn exposed(&self, link: &Link, interior: f64) -> f64 {
-        (self.seconds(link) - interior).max(0.0)
+    /// Predicted seconds in which all of so many devices, and so many in each host, know a number that is reduced: in rounds,
+    /// in each of which pairs of devices exchange what they have, first in a host and then among hosts.
+    pub fn reduction(&self, devices: usize, per_host: usize) -> f64 {
+        let rounds = |count: usize| f64::from(count.max(1).next_power_of_two().ilog2());
+        let (inner, hosts) = (devices.min(per_host.max(1)), devices.div_ceil(per_host.max(1)));
+        rounds(inner) * self.near.latency + rounds(hosts) * (self.far.latency + self.far.message)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::text::parse;
 
-    const LINK: Link = Link { bytes_per_s: 1e9, latency_s: 1e-6 };
+    const LINK: Link = Link { reads: 1e9, copies: 2e9, latency: 1e-6, message: 1e-7 };
+
+    fn of_cut(cut: [bool; 3]) -> DeviceBox {
+        DeviceBox { cells: [10; 3], cut, uneven: [false; 3], far: [[false; 2]; 3] }
+    }
 
     #[test]
     fn values_come_from_all_neighbours_that_a_cut_has() {
-        let of = |depth, cut| Exchange::new(1, depth, [10; 3], cut, 8);
+        let of = |depth, cut| Exchange::new(1, depth, &of_cut(cut), 8);
         let all = of([2; 3], [true; 3]);
         assert_eq!((all.bytes, all.messages), (8.0 * (14.0 * 14.0 * 14.0 - 1000.0), 26));
         // Ghost cells beside the uncut axis belong to the same faces.
@@ -117,26 +204,27 @@ mod tests {
     }
 
     #[test]
-    fn what_an_interior_hides_is_not_waited_for() {
-        let exchange = Exchange { bytes: 1e6, messages: 2 };
-        let near = |a: f64, b: f64| (a - b).abs() < 1e-12;
-        assert!(near(exchange.seconds(&LINK), 1.002e-3));
-        assert!(near(exchange.exposed(&LINK, 1e-3), 2e-6));
-        assert_eq!(exchange.exposed(&LINK, 2e-3), 0.0);
+    fn values_of_other_hosts_come_by_their_own_link() {
+        let mut device = of_cut([true; 3]);
+        device.far[2] = [true, false];
+        let [near, far] = Exchange::by_host(1, [1; 3], &device, 4);
+        // One layer of 12 x 12 cells beyond the far side, with its edges and corners.
+        assert_eq!((far.bytes, far.messages), (4.0 * 144.0, 9));
+        assert_eq!(near.messages, 17);
+        let links = Links { near: LINK, far: Link { copies: 1e8, ..LINK }, mover: Mover::Kernel };
+        assert_eq!(links.seconds(&[near, far]), far.seconds(&links.far, Mover::Engine));
+        let alone = links.seconds(&[near, Exchange::default()]);
+        assert_eq!(alone, near.seconds(&LINK, Mover::Kernel));
+        assert!(
+            alone > Links { mover: Mover::Engine, ..links }.seconds(&[near, Exchange::default()])
+        );
     }
 
     #[test]
-    fn exchanges_are_those_that_launches_wait_for() {
-        let plan = parse(
-            "plan overlap rim buffer q field halo [1, 0, 0] buffer q_new new halo [1, 0, 0] buffer r field halo [2, 0, 0]
-             launch one substep 0 kernel 0 extend [0, 0, 0] { read q [1, 0, 0] read r [2, 0, 0] write q_new = q_1 kernel direct }
-             uniforms fill [1, 0, 0] q fill [2, 0, 0] r run one swap q",
-        );
-        let plan = plan.unwrap_or_else(|e| panic!("{e}")).among_devices().unwrap();
-        let [(exchange, beside)] = Exchange::of(&plan, [16, 1, 1], [true, false, false], 4)[..]
-        else {
-            panic!("{plan:?}");
-        };
-        assert_eq!((exchange.bytes, exchange.messages, beside), (4.0 * (2.0 + 4.0), 4, Some(0)));
+    fn a_reduction_takes_a_round_for_each_doubling() {
+        let links = Links::in_host(LINK);
+        assert_eq!(links.reduction(1, 8), 0.0);
+        assert!((links.reduction(8, 8) - 3e-6).abs() < 1e-15);
+        assert!((links.reduction(33, 8) - (3e-6 + 3.0 * 1.1e-6)).abs() < 1e-15);
     }
 }

@@ -18,6 +18,7 @@ use crate::schedule::COPY_BYTES;
 mod cards;
 mod exchange;
 mod known;
+mod links;
 mod memory;
 mod occupancy;
 mod power;
@@ -26,15 +27,18 @@ mod step;
 #[cfg(test)]
 mod tests;
 mod time;
+mod timeline;
 
 pub use cards::{MODELS, Model, called, model, power};
-pub use exchange::{Exchange, Link};
+pub use exchange::{DeviceBox, Exchange, Links, Mover};
 pub use known::{Costs, ScheduleCost};
+pub use links::{KnownLink, LINKS, Link, link, usual_link};
 pub use memory::Card;
 pub use occupancy::{Bound, Occupancy};
 pub use power::Power;
 pub use step::{Fills, StepTime};
 pub use time::{Limit, Rates, Time, rank_correlation};
+pub use timeline::{Beside, Place, Span, Stream, Task, Timeline, Wait};
 
 /// Registers of a thread that hold no value: positions, addresses, the loop.
 const ADDRESS_REGISTERS: u32 = 24;

@@ -144,6 +144,8 @@ pub struct Time {
     pub texture: f64,
     /// The time over that of full waves of tiles that fit the patch.
     pub waste: f64,
+    /// Blocks that a multiprocessor holds at once.
+    pub resident: u32,
     /// The times that overlap, joined as the root of the sum of squares: memory, and all that scales with the clock.
     pub joined: [f64; 2],
     /// The time of spills: bytes, and words, which scale with the clock.
@@ -242,6 +244,7 @@ impl KernelCost {
             shared,
             texture,
             waste,
+            resident,
             joined: [alone * memory, clocked].map(|part| part * waste),
             spilled: spills.map(|part| part * waste),
             together: together * waste,
@@ -282,7 +285,7 @@ impl KernelCost {
     /// Seconds for the work that depends on the number of blocks and iterations: starting blocks, copying boxes, and
     /// waiting for values that an iteration has requested itself.
     fn overheads(&self, cells: [usize; 3], rates: &Rates, resident: u32) -> [f64; 3] {
-        let each = self.tiles(cells) as f64 / (f64::from(rates.card.units) * rates.clock);
+        let each = self.blocks_on(cells) as f64 / (f64::from(rates.card.units) * rates.clock);
         let march = self.passes.map_or(1.0, |axis| self.along(axis, cells));
         let iterations = self.tile_cells(cells) / f64::from(self.threads * self.cells.max(1));
         let planes = self.planes(cells);
@@ -303,8 +306,8 @@ impl KernelCost {
         sides.iter().product()
     }
 
-    /// Tiles that cover the patch.
-    fn tiles(&self, cells: [usize; 3]) -> usize {
+    /// Blocks that cover the patch.
+    pub(super) fn blocks_on(&self, cells: [usize; 3]) -> usize {
         if self.runs {
             let all: usize = cells.iter().product();
             return all.div_ceil(self.tile[0].max(1) as usize);
@@ -323,19 +326,31 @@ impl KernelCost {
 
     /// The time that waves take over the one that their cells would take in full waves.
     fn waste(&self, cells: [usize; 3], units: u32, resident: u32) -> f64 {
-        let all = self.tiles(cells);
-        let (units, at_once) = (units as usize, (units * resident).max(1) as usize);
-        let full = all as f64 / at_once as f64;
-        let waves = if full > 8.0 {
-            // Many short waves run into each other; few long ones do not.
-            full + 0.5
-        } else {
-            let left = (all % at_once).div_ceil(units.max(1)) as f64 / f64::from(resident);
-            (all / at_once) as f64 + not_full(left)
-        };
+        let all = self.blocks_on(cells);
+        let full = all as f64 / f64::from((units * resident).max(1));
         let n: f64 = cells.iter().map(|n| *n as f64).product();
-        (waves / full).max(1.0) * all as f64 * self.tile_cells(cells) / n
+        (waves(all, units, resident) / full).max(1.0) * all as f64 * self.tile_cells(cells) / n
     }
+}
+
+/// The share of the time of a launch of `all` blocks that so many of them take by themselves.
+pub(super) fn share(blocks: usize, all: usize, units: u32, resident: u32) -> f64 {
+    match all {
+        0 => 0.0,
+        all => waves(blocks, units, resident) / waves(all, units, resident),
+    }
+}
+
+/// The time of so many blocks in those of full waves.
+fn waves(blocks: usize, units: u32, resident: u32) -> f64 {
+    let (units, at_once) = (units as usize, (units * resident).max(1) as usize);
+    let full = blocks as f64 / at_once as f64;
+    if full > 8.0 {
+        // Many short waves run into each other; few long ones do not.
+        return full + 0.5;
+    }
+    let left = (blocks % at_once).div_ceil(units.max(1)) as f64 / f64::from(resident.max(1));
+    (blocks / at_once) as f64 + not_full(left)
 }
 
 /// The time of a wave that fills this share of the places for blocks, over that of a full one: each block has more of a

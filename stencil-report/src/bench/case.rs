@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::cost::{self, KernelCost, Rates};
-use stencil_runtime::backend::cuda::{Cache, Load, PartTime, Sensors};
+use stencil_runtime::backend::cuda::{Cache, CardSpan, Load, PartTime, Sensors};
 use stencil_runtime::bench::{self, BURST, Peak, Stream, Sustained, peak, stream};
 use stencil_runtime::{Error, Number, Pick, Picked, Simulation, SystemDef};
 
@@ -19,6 +19,7 @@ use super::work::Grid;
 use super::{Protocol, Setup, Timings, report};
 use crate::Failure;
 use crate::pictures::roofline::Roofs;
+use crate::pictures::timeline::Drawn;
 use crate::smooth::{self, along_axes};
 
 /// Seconds of a timing if the number of steps is not given.
@@ -59,6 +60,8 @@ pub(super) struct Case<T> {
     start: f64,
     /// Times of the parts of a step, and rates of the card, if these were asked for.
     parts: Option<(Vec<PartTime>, Option<Rates>)>,
+    /// The tasks of a step on each card, if these were asked for.
+    spans: Vec<CardSpan>,
 }
 
 impl<T: Number> Case<T> {
@@ -102,6 +105,7 @@ impl<T: Number> Case<T> {
             sustained: None,
             start,
             parts: None,
+            spans: Vec::new(),
         })
     }
 
@@ -182,6 +186,8 @@ impl<T: Number> Case<T> {
         };
         thread::sleep(REST);
         let times = or_noted(self.simulation.part_times(), "parts of a step", note);
+        let spans = or_noted(self.simulation.timeline(), "the tasks of a step in time", note);
+        self.spans = spans.unwrap_or_default();
         let uncaptured = self.simulation.uncaptured();
         if uncaptured > 0 {
             let _ = writeln!(
@@ -295,6 +301,7 @@ impl<T: Number> Case<T> {
             }),
             card,
             parts,
+            timeline: self.timeline(),
             of_first: None,
             copy_gb_s: self.copy,
             room: simulation.memory_use(),
@@ -303,6 +310,14 @@ impl<T: Number> Case<T> {
             beside: beside.map(OtherProgram::result),
             bare_mpts: None,
         }
+    }
+
+    /// The tasks of a step, to be drawn.
+    fn timeline(&self) -> Vec<Drawn> {
+        let launched = self.simulation.launched();
+        let name = |launch: usize| launched.get(launch).map_or(String::new(), |of| of.name.clone());
+        let drawn = |of: &CardSpan| Drawn::new(Some(of.card), &of.span, name);
+        self.spans.iter().map(drawn).collect()
     }
 
     /// The use of a card, if one does the steps.

@@ -8,6 +8,7 @@ use stencil_runtime::MemoryUse;
 
 use super::card::{self, Card};
 use super::parts::{self, PartCosts};
+use crate::pictures::timeline::Drawn;
 
 /// The schedule of a case in which the performance model picked it.
 pub(super) const PICK: &str = "pick";
@@ -46,6 +47,8 @@ pub struct Measured {
     pub(super) card: Option<Card>,
     /// The parts of a step, if they were asked for.
     pub(super) parts: Option<PartCosts>,
+    /// The tasks of a step on each card, if they were asked for.
+    pub(super) timeline: Vec<Drawn>,
     /// The rate over that of the first schedule, where there are several.
     pub(super) of_first: Option<f64>,
     /// The speed of a copy in the memory that the fields are in.
@@ -265,6 +268,7 @@ impl Measured {
             })),
             "card": self.card.as_ref().map(Card::json),
             "parts": self.parts.as_ref().map(PartCosts::json),
+            "timeline": self.timeline.iter().map(Drawn::json).collect::<Vec<_>>(),
             "rate_of_first": self.of_first,
             "copy_gb_per_s": self.copy_gb_s,
             "floor_bytes_per_point": self.floor_bytes,

@@ -23,7 +23,8 @@ pub enum Scaling {
 }
 
 impl Scaling {
-    fn name(self) -> &'static str {
+    /// Its word.
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Scaling::Strong => "strong",
             Scaling::Weak => "weak",

@@ -10,6 +10,7 @@ use super::work::Work;
 use crate::Picture;
 use crate::pictures::bars::{Bar, Bars};
 use crate::pictures::roofline::{Dot, Mark, Roofline, Roofs};
+use crate::pictures::timeline;
 
 /// A part with such a share of divisions and square roots in its instructions has a colour of its own.
 const DIVIDING: f64 = 0.25;
@@ -31,6 +32,14 @@ pub(super) fn of_parts(results: &[Measured]) -> Vec<(String, Scene)> {
     for (result, name) in apart.iter().zip(names::of_cases(&apart)) {
         let Some(parts) = &result.parts else { continue };
         all.push((format!("{name}-roofline"), roofline(result, parts)));
+        if !result.timeline.is_empty() {
+            let (title, machine) = (format!("{}: a step in time", title(result)), result.machine());
+            let words = format!("{machine}; schedule: {}; measured task by task", schedule(result));
+            all.push((
+                format!("{name}-timeline"),
+                timeline::draw((&title, &words), &result.timeline),
+            ));
+        }
         let together = parts.together();
         if !together.is_empty() {
             all.push((format!("{name}-shares"), shares(result, parts, &together)));

@@ -49,6 +49,7 @@ pub(super) fn measured() -> Measured {
         }),
         card: None,
         parts: None,
+        timeline: Vec::new(),
         of_first: None,
         copy_gb_s: 8.0,
         floor_bytes: 80.0,

@@ -6,6 +6,7 @@ use stencil_runtime::plot::{Anchor, Color, Lettering, LinePlot, PlotError, Scene
 
 pub(crate) mod bars;
 pub(crate) mod roofline;
+pub(crate) mod timeline;
 
 /// A drawing or a plot.
 #[derive(Clone, Debug)]

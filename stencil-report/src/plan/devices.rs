@@ -1,73 +1,112 @@
-//! A plan among several devices: its exchanges, and the kernels beside them.
+//! A plan among several devices: its exchanges, the kernels beside them, and the seconds in which a device waits.
 
 use serde_json::{Value, json};
-use stencil_compiler::compile::{Compiled, Target, compile};
-use stencil_compiler::cost::Exchange;
+use stencil_compiler::compile::{Target, compile};
+use stencil_compiler::cost::{
+    DeviceBox, KnownLink, LINKS, Links, Mover, Place, Timeline, Wait, link, usual_link,
+};
 use stencil_compiler::diag::counted;
-use stencil_compiler::plan::{Phase, Plan, Region, Step};
 use stencil_compiler::schedule::Schedule;
-use stencil_runtime::device_boxes;
+use stencil_runtime::plot::Scene;
 
-use super::candidates::{Predicted, Problem};
+use super::candidates::Problem;
 use super::text::time;
 use crate::Failure;
 use crate::explain::schedules::triple;
+use crate::pictures::timeline::{self, Drawn};
 use crate::table::{Table, paragraph};
+
+/// Hosts with cards, and the links of these.
+#[derive(Clone, Copy, Debug)]
+pub struct Cluster {
+    /// The link between cards of a host; the one that is usual for the card if not given.
+    pub near: Option<&'static KnownLink>,
+    /// The link between cards of different hosts.
+    pub far: &'static KnownLink,
+    /// Cards of a host.
+    pub per_host: usize,
+}
+
+impl Default for Cluster {
+    /// Hosts of eight cards, each with an adapter of InfiniBand NDR.
+    fn default() -> Self {
+        Cluster { near: None, far: link("NDR").unwrap_or(&LINKS[0]), per_host: 8 }
+    }
+}
+
+impl Cluster {
+    /// Returns the link between cards of a host, of which each is called so.
+    pub(super) fn near(&self, card: &str) -> &'static KnownLink {
+        self.near.unwrap_or_else(|| usual_link(card))
+    }
+
+    /// Returns the links of a card.
+    pub(super) fn links(&self, card: &str) -> Links {
+        let (near, far) = (self.near(card).link, self.far.link);
+        Links { near, far, mover: Mover::default() }
+    }
+
+    /// Names the links of so many cards in short.
+    pub(super) fn names(&self, card: &str, devices: usize) -> String {
+        let near = self.near(card).name;
+        match devices > self.per_host {
+            true => format!("{near} in hosts of {}, {} among them", self.per_host, self.far.name),
+            false => near.to_string(),
+        }
+    }
+
+    /// Names the links of so many cards, with the sources of their numbers.
+    pub(super) fn words(&self, card: &str, devices: usize) -> String {
+        let near = self.near(card);
+        let mut words = format!("{} ({})", near.name, near.source);
+        if devices > self.per_host {
+            let Cluster { far, per_host, .. } = self;
+            words += &format!(
+                " joins {per_host} cards of a host, {} ({}) cards of different hosts",
+                far.name, far.source
+            );
+        }
+        words
+    }
+}
 
 /// A step of one device, which has the largest of the boxes that the mesh is cut into.
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
-    devices: usize,
+    pub(super) devices: usize,
     /// Boxes along x, y, z.
-    boxes: [usize; 3],
-    /// Cells of the box.
-    cells: [usize; 3],
-    /// Seconds of a step that waits for no exchange.
-    seconds: f64,
-    exchanges: Vec<Wait>,
+    pub(super) boxes: [usize; 3],
+    /// The box of the device.
+    pub(super) of: DeviceBox,
+    /// Seconds of a step.
+    pub(super) seconds: f64,
+    /// Seconds of it in which the device waits for values.
+    pub(super) exposed: f64,
+    timeline: Timeline,
+    links: String,
+    /// The name and the substep of each launch.
+    launches: Vec<(String, usize)>,
 }
 
-/// An exchange that a device waits for.
-#[derive(Clone, Debug)]
-struct Wait {
-    substep: usize,
-    buffers: Vec<String>,
-    depth: [u32; 3],
-    /// Values that the device receives.
-    received: Exchange,
-    beside: Option<Beside>,
-}
-
-/// The blocks of a kernel that run while values are on their way.
-#[derive(Clone, Debug)]
-struct Beside {
-    kernel: String,
-    /// Their share of all blocks.
-    share: f64,
-    /// Seconds in which they are predicted to be done.
-    seconds: f64,
-}
-
-impl Wait {
-    /// Bytes a second by which the exchange takes no longer than the kernel beside it.
-    fn hidden_from(&self) -> Option<f64> {
-        self.beside.as_ref().map(|beside| self.received.bytes / beside.seconds)
-    }
+/// Bytes a second by which an exchange takes no longer than the kernel beside it.
+fn hidden_from(wait: &Wait) -> Option<f64> {
+    wait.beside.as_ref().map(|beside| wait.all().bytes / beside.seconds)
 }
 
 impl Shared {
-    /// Plans a schedule for so many devices that share a periodic mesh.
+    /// Plans a schedule for devices that share a periodic mesh, which is cut into so many boxes along each axis.
     ///
     /// # Errors
-    /// If the mesh cannot be cut into as many boxes, or the schedule cannot run on one.
+    /// If the schedule cannot run on a box.
     pub(super) fn new(
         problem: &Problem<'_>,
         schedule: &Schedule,
-        devices: usize,
+        boxes: [usize; 3],
+        cluster: &Cluster,
     ) -> Result<Self, Failure> {
-        let boxes = device_boxes(problem.cells, devices, [true; 3])?;
-        let cells = std::array::from_fn(|axis| problem.cells[axis].div_ceil(boxes[axis]));
-        let cut = boxes.map(|count| count > 1);
+        let devices = boxes.iter().product();
+        let of = DeviceBox::of(problem.cells, boxes).among_hosts(boxes, cluster.per_host);
+        let DeviceBox { cells, cut, .. } = of;
         let target = Target::new(problem.precision.bytes()).around(cut.map(|is_cut| !is_cut));
         let target = target.over(cells, 1).cut(cut).on(problem.on.rates.device());
         let wrong = |what: String| {
@@ -79,48 +118,57 @@ impl Shared {
         let plan = compiled.plan.among_devices().map_err(wrong)?;
         let predicted = Problem { cells, ..*problem }.predict(&compiled);
         let predicted = predicted.map_err(|rejection| wrong(rejection.words().to_string()))?;
-        let uneven = std::array::from_fn(|axis| !problem.cells[axis].is_multiple_of(boxes[axis]));
-        let on = (cells, [cut, uneven], problem.precision.bytes());
+        let (rates, links) = (&problem.on.rates, cluster.links(problem.on.name));
+        let place = Place { rates, device: of, links };
+        let timeline = Timeline::new(&plan, (&predicted.costs, &predicted.times), &place);
+        let steps = plan.time_steps.max(1) as f64;
+        let launches = plan.launches.iter().map(|launch| (launch.name.clone(), launch.substep));
         Ok(Shared {
             devices,
             boxes,
-            cells,
-            seconds: predicted.seconds,
-            exchanges: exchanges(&plan, (&compiled, &predicted), on),
+            of,
+            seconds: timeline.seconds / steps,
+            exposed: timeline.exposed() / steps,
+            links: cluster.words(problem.on.name, devices),
+            launches: launches.collect(),
+            timeline,
         })
     }
 
-    /// Returns the table.
-    pub(super) fn text(&self, points: f64) -> String {
+    /// Returns the table; `alone` is the time of the step of one device with the whole mesh.
+    pub(super) fn text(&self, points: f64, alone: f64) -> String {
         let [words, boxes] =
-            [self.cells, self.boxes].map(|of| of.map(|n| n.to_string()).join(" x "));
+            [self.of.cells, self.boxes].map(|of| of.map(|n| n.to_string()).join(" x "));
         let mut page = format!("\nDEVICES: the step of one device of {}\n", self.devices);
         page += &paragraph(
             "  ",
             &format!(
-                "The mesh is cut into {boxes} boxes of {words} cells at most, one for each device. A step takes {} if it waits for \
-                 no values: {:.0} million points a second of all devices. `received` is what the device gets from others, \
-                 `beside` the blocks that need none of it and run meanwhile. Nothing is waited for if \
-                 values come at the rate `hidden from`, or faster.",
+                "The mesh is cut into {boxes} boxes of {words} cells at most, one for each device. A step is predicted to take {}: \
+                 {:.0} million points a second of all devices, {:.0} % of {} times the rate of one. The device waits for values \
+                 for {} of it, {:.0} %. Link: {}. `received` is what the device gets from others, \
+                 `takes` the time of the exchange, `beside` the blocks that need none of it and run meanwhile, and `exposed` \
+                 the time by which the launch ends later than with all values there.",
                 time(self.seconds),
-                points / self.seconds / 1e6
+                points / self.seconds / 1e6,
+                100.0 * alone / self.seconds / self.devices as f64,
+                self.devices,
+                time(self.exposed),
+                100.0 * self.exposed / self.seconds,
+                self.links,
             ),
         );
-        let head =
-            ["substep#", "depth#", "received#", "messages#", "hidden from#", "beside", "exchange"];
+        let head = ["substep#", "depth#", "received#", "takes#", "exposed#", "beside", "exchange"];
         let mut table = Table::new(2, &head);
-        for wait in &self.exchanges {
-            let beside = wait
-                .beside
-                .as_ref()
-                .map(|beside| format!("{:.0} % of {}", 100.0 * beside.share, beside.kernel));
-            let rate = wait.hidden_from().map(|rate| format!("{:.1} GB/s", rate / 1e9));
+        for wait in &self.timeline.waits {
+            let beside = wait.beside.as_ref().map(|beside| {
+                format!("{:.0} % of {}", 100.0 * beside.share, self.launches[beside.launch].0)
+            });
             table.row([
-                (wait.substep + 1).to_string(),
+                (self.launches[wait.launch].1 + 1).to_string(),
                 triple(wait.depth),
-                format!("{:.2} MB", wait.received.bytes / 1e6),
-                wait.received.messages.to_string(),
-                rate.unwrap_or("-".into()),
+                format!("{:.2} MB", wait.all().bytes / 1e6),
+                time(wait.seconds),
+                time(wait.exposed),
                 beside.unwrap_or("nothing".into()),
                 wait.buffers.join(", "),
             ]);
@@ -128,78 +176,47 @@ impl Shared {
         page + &table.to_string()
     }
 
-    pub(super) fn json(&self, points: f64) -> Value {
-        let exchanges = self.exchanges.iter().map(|wait| {
+    pub(super) fn json(&self, points: f64, alone: f64) -> Value {
+        let exchanges = self.timeline.waits.iter().map(|wait| {
+            let all = wait.all();
             json!({
-                "substep": wait.substep + 1,
+                "substep": self.launches[wait.launch].1 + 1,
                 "buffers": wait.buffers,
                 "depth": wait.depth,
-                "received_bytes": wait.received.bytes,
-                "messages": wait.received.messages,
+                "received_bytes": all.bytes,
+                "messages": all.messages,
+                "predicted_s": wait.seconds,
+                "exposed_s": wait.exposed,
                 "beside": wait.beside.as_ref().map(|beside| json!({
-                    "kernel": beside.kernel,
+                    "kernel": self.launches[beside.launch].0,
                     "share": beside.share,
                     "predicted_s": beside.seconds,
                 })),
-                "hidden_from_bytes_per_s": wait.hidden_from(),
+                "hidden_from_bytes_per_s": hidden_from(wait),
             })
         });
         json!({
             "count": self.devices,
             "boxes": self.boxes,
-            "cells": self.cells,
+            "cells": self.of.cells,
             "predicted_s": self.seconds,
+            "exposed_s": self.exposed,
             "mpts_per_s": points / self.seconds / 1e6,
+            "efficiency": alone / self.seconds / self.devices as f64,
             "exchanges": exchanges.collect::<Vec<_>>(),
         })
     }
-}
 
-/// Returns the exchanges of a step in their order. Those that are waited for at once are one.
-fn exchanges(
-    plan: &Plan,
-    (compiled, predicted): (&Compiled, &Predicted),
-    (cells, [cut, uneven], value_bytes): ([usize; 3], [[bool; 3]; 2], usize),
-) -> Vec<Wait> {
-    let mut all = Vec::new();
-    let (mut interior, mut waiting): (Option<usize>, Vec<Wait>) = (None, Vec::new());
-    for step in &plan.steps {
-        match step {
-            Step::Launch { launch, region: Region::Interior } => interior = Some(*launch),
-            Step::Exchange { phase: Phase::Wait, buffers, depth } => {
-                let received = Exchange::new(buffers.len(), *depth, cells, cut, value_bytes);
-                let beside = interior.and_then(|launch| {
-                    let kernel = &compiled.kernels[launch];
-                    let rim = plan.rim_of_blocks(launch, cut, uneven);
-                    let inner = kernel.split(cells, rim).interior;
-                    let share = inner?.count() as f64 / kernel.whole(cells).count().max(1) as f64;
-                    let seconds = share * predicted.times[launch].total;
-                    Some(Beside { kernel: plan.launches[launch].name.clone(), share, seconds })
-                });
-                let (buffers, depth) = (buffers.clone(), *depth);
-                waiting.push(Wait { substep: 0, buffers, depth, received, beside });
-            }
-            Step::Launch { launch, .. } => {
-                interior = None;
-                let substep = plan.launches[*launch].substep;
-                all.extend(joined(&mut waiting).map(|wait| Wait { substep, ..wait }));
-            }
-            _ => {}
-        }
+    /// Draws the tasks of a step as boxes in time.
+    pub(super) fn scene(&self, title: &str) -> Scene {
+        let name = |launch: usize| self.launches[launch].0.clone();
+        let drawn = self.timeline.spans.iter().map(|span| Drawn::new(None, span, name));
+        let subtitle = format!(
+            "predicted; {} of {} waited for values; {}",
+            time(self.exposed),
+            time(self.seconds),
+            self.links
+        );
+        timeline::draw((title, &subtitle), &drawn.collect::<Vec<_>>())
     }
-    all
-}
-
-/// Takes exchanges that are waited for at once as one.
-fn joined(waiting: &mut Vec<Wait>) -> Option<Wait> {
-    let one = |mut first: Wait, other: Wait| {
-        first.buffers.extend(other.buffers);
-        first.received.bytes += other.received.bytes;
-        first.received.messages += other.received.messages;
-        for (own, other) in first.depth.iter_mut().zip(other.depth) {
-            *own = other.max(*own);
-        }
-        first
-    };
-    std::mem::take(waiting).into_iter().reduce(one)
 }

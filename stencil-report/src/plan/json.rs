@@ -24,7 +24,7 @@ pub(super) fn report(report: &Report<'_>) -> Value {
         "cells": report.problem.cells,
         "card": report.problem.on.name,
         "plan": planned(report, &report.plan),
-        "devices": report.shared.as_ref().map(|shared| shared.json(problem.points())),
+        "devices": report.shared.as_ref().map(|shared| shared.json(problem.points(), report.plan.predicted.seconds)),
         "against": report.against.as_ref().map(|other| planned(report, other)),
         "differences": report.against.as_ref().map(|other| diff::json(other, &report.plan)),
         "cuts": report.cuts.iter().map(cut).collect::<Vec<_>>(),

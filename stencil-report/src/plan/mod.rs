@@ -10,6 +10,7 @@ mod diff;
 mod json;
 mod pictures;
 mod report;
+mod scaling;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -19,7 +20,9 @@ pub use analyze::card;
 pub use candidates::Problem;
 pub(crate) use candidates::{kind, spread};
 pub(crate) use declared::{derived, ends};
+pub use devices::Cluster;
 pub use report::{Report, Wanted};
+pub use scaling::{Asked, Forecast};
 
 /// Returns the cells of a report for which none are given: more than caches hold.
 pub fn usual_cells(dimension: usize) -> [usize; 3] {

@@ -13,13 +13,14 @@ use stencil_compiler::search::advice::advised;
 use stencil_compiler::search::presets;
 use stencil_runtime::backend::cuda;
 use stencil_runtime::backend::cuda::nvrtc::Resources;
+use stencil_runtime::device_boxes;
 use stencil_runtime::plot::Scene;
 
 use super::analyze::{self, Measured};
 use super::candidates::{Candidate, Predicted, Problem};
 use super::cuts::{Cut, Cuts};
 use super::declared::Declared;
-use super::devices::Shared;
+use super::devices::{Cluster, Shared};
 use super::{json, pictures, text};
 use crate::{Failure, Picture, Render};
 
@@ -51,8 +52,8 @@ pub struct Wanted<'a> {
     pub candidates: usize,
     /// Are kernels compiled for their registers?
     pub compile: bool,
-    /// Devices that share the mesh, if a plan among them is wanted.
-    pub devices: Option<usize>,
+    /// Devices that share the mesh, if a plan among them is wanted, and the hosts that they are in.
+    pub devices: Option<(usize, Cluster)>,
 }
 
 /// One schedule as a tree of a step.
@@ -353,8 +354,11 @@ impl<'a> Report<'a> {
                 problem.planned(words, schedule, wanted.compile)?
             }
         };
-        let shared = wanted.devices.filter(|devices| *devices > 1);
-        let shared = shared.map(|devices| Shared::new(&problem, &plan.schedule, devices));
+        let shared = wanted.devices.filter(|(devices, _)| *devices > 1);
+        let shared = shared.map(|(devices, cluster)| {
+            let boxes = device_boxes(problem.cells, devices, [true; 3])?;
+            Shared::new(&problem, &plan.schedule, boxes, &cluster)
+        });
         let cuts = Cuts { problem: &problem, candidates: &candidates };
         let cuts = cuts.of((&plan.schedule, &plan.predicted));
         let same = |c: &Candidate| match &c.outcome {
@@ -385,10 +389,15 @@ impl<'a> Report<'a> {
     }
 
     /// Draws the pictures, with names for their files.
-    pub fn scenes(&self) -> [(String, Scene); 3] {
+    pub fn scenes(&self) -> Vec<(String, Scene)> {
         let Problem { algorithm, precision, .. } = self.problem;
         let stem = format!("{}-{}", algorithm.name, precision.name());
-        pictures::scenes(self).map(|(name, scene)| (format!("{stem}-{name}"), scene))
+        let all = pictures::scenes(self).into_iter();
+        let shared = self.shared.as_ref().map(|shared| {
+            let title = format!("{stem}: a step of one device of {}", shared.devices);
+            ("timeline", shared.scene(&title))
+        });
+        all.chain(shared).map(|(name, scene)| (format!("{stem}-{name}"), scene)).collect()
     }
 
     /// Million points a second of a step that takes so long.
@@ -428,7 +437,10 @@ fn beside(plan: &Planned, candidates: &[Candidate]) -> String {
 }
 
 /// The candidate that is predicted to be the fastest.
-fn fastest(problem: &Problem<'_>, candidates: &[Candidate]) -> Result<(Words, Schedule), Failure> {
+pub(super) fn fastest(
+    problem: &Problem<'_>,
+    candidates: &[Candidate],
+) -> Result<(Words, Schedule), Failure> {
     let Some((best, found)) = first(candidates) else {
         return Err(Failure::new(format!(
             "error: {} can run none of {} schedules of {} in {}: {}\n  help: --on names another card",

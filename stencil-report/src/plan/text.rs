@@ -50,7 +50,7 @@ pub(super) fn page(report: &Report<'_>) -> String {
     page.push('\n');
     page += &step(report).print();
     if let Some(shared) = &report.shared {
-        page += &shared.text(problem.points());
+        page += &shared.text(problem.points(), plan.predicted.seconds);
     }
     if let Some(other) = &report.against {
         page += &diff::text(other, plan);

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::values::{by_host, samples};
 use super::{Pace, Sampled, Simulation};
-use crate::backend::cuda::PartTime;
-use crate::backend::on_card_mut;
+use crate::backend::cuda::{CardSpan, Machine, PartTime};
+use crate::backend::{self, on_card_mut};
 use crate::step::Asked;
 use crate::{Error, Number};
 
@@ -31,6 +31,24 @@ impl<T: Number> Simulation<T> {
     /// # Errors
     /// If a step fails.
     pub fn part_times(&mut self) -> Result<Vec<PartTime>, Error> {
+        self.of_parts(Machine::part_times)
+    }
+
+    /// Measures when each task of a step begins and ends on each card, after at least one step; fields are put back afterwards.
+    /// There are no tasks where [`part_times`](Self::part_times) has no parts. The step is started task by task and not
+    /// replayed as a whole, and the first task of a search for the length of the step contains all others of it.
+    ///
+    /// # Errors
+    /// If a step fails.
+    pub fn timeline(&mut self) -> Result<Vec<CardSpan>, Error> {
+        self.of_parts(Machine::timeline)
+    }
+
+    /// Times parts of a step by a function of the cards and, in steps that adapt, of the speeds and the request.
+    fn of_parts<R>(
+        &mut self,
+        time: impl FnOnce(&mut Machine<T>, Option<(&backend::Reducer, Asked)>) -> Result<Vec<R>, Error>,
+    ) -> Result<Vec<R>, Error> {
         self.settle()?;
         let asked = match self.pace {
             Pace::Fixed(_) | Pace::Auto { .. } => None,
@@ -51,7 +69,7 @@ impl<T: Number> Simulation<T> {
         if has_host(self.pace, speeds.is_some(), &self.sources, samples) {
             return Ok(Vec::new());
         }
-        machine.part_times(speeds.zip(asked))
+        time(machine, speeds.zip(asked))
     }
 }
 

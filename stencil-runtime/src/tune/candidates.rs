@@ -34,7 +34,8 @@ impl Tuner<'_> {
         let in_time = in_time.take_while(|_| track.elapsed() < until);
         let looked_at = in_time.par_bridge().map(|(at, candidate)| {
             let predicted = track.predicted(&candidate);
-            let trial = |predicted| Trial::new(candidate, predicted, cells, &rates);
+            let among = track.among(candidate.form);
+            let trial = |predicted| Trial::new(candidate, predicted, (cells, among), &rates);
             (at, predicted.map(trial))
         });
         let mut looked_at: Vec<(usize, Option<Trial>)> = looked_at.collect();

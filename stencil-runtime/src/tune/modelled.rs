@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
-use stencil_compiler::cost::{KernelCost, Model, Rates, ScheduleCost, called};
+use stencil_compiler::cost::{
+    KernelCost, Link, Links, Model, Rates, ScheduleCost, called, usual_link,
+};
 use stencil_compiler::search::plans::{Key, Plan};
 
 use super::track::{Predictors, Track};
+use super::trial::Among;
 use super::{Candidate, Fate, GAIN, Options, Progress, Subject, Trial, Tuned, Tuner};
 use crate::backend::cuda::nvrtc::{Nvrtc, Resources};
 use crate::backend::cuda::{BOXES, Doubt, Launched, OLDEST};
@@ -43,11 +46,18 @@ pub(crate) struct Unseen {
     pub(crate) capability: (u32, u32),
     /// The work that it does in a second.
     pub(crate) rates: Rates,
+    /// Its link to others.
+    pub(crate) link: Link,
 }
 
 impl From<&Model> for Unseen {
     fn from(model: &Model) -> Self {
-        Unseen { name: name(model), capability: model.capability, rates: model.rates }
+        Unseen {
+            name: name(model),
+            capability: model.capability,
+            rates: model.rates,
+            link: usual_link(model.name).link,
+        }
     }
 }
 
@@ -98,8 +108,14 @@ impl<T: Number> Track for Modelled<'_, T> {
         Vec::new()
     }
 
+    fn among(&self, form: usize) -> Option<Among> {
+        Some((self.predictors.device(form)?, Links::in_host(self.card.link)))
+    }
+
     fn predicted(&self, candidate: &Candidate) -> Option<ScheduleCost> {
-        let (cells, rates) = (self.options.cells, &self.card.rates);
+        let rates = &self.card.rates;
+        let device = self.predictors.device(candidate.form);
+        let cells = device.map_or(self.options.cells, |device| device.cells);
         let predicted = self.predictors.predicted(candidate)?;
         let fits = |cost: &KernelCost| {
             let has_boxes = cost.work.boxes == 0 || self.card.capability >= BOXES;

@@ -12,7 +12,7 @@ use std::{fs, io, process, thread};
 
 use rayon::prelude::*;
 use stencil_compiler::algorithm::text::fingerprint;
-use stencil_compiler::cost::{self, MODELS, Rates, called};
+use stencil_compiler::cost::{self, Link, MODELS, Rates, called};
 use stencil_compiler::hash::fnv1a;
 use stencil_compiler::search::plans::{Key, Plan, Plans};
 
@@ -48,7 +48,7 @@ impl Drop for Turn {
 
 /// Returns the pick that an earlier run has kept.
 pub(crate) fn kept<T: Number>(wanted: &Wanted<T>) -> Option<Schedule> {
-    let (cache, key) = (wanted.cache.as_ref()?, key(wanted, &rates(wanted)));
+    let (cache, key) = (wanted.cache.as_ref()?, key(wanted));
     let plans = read(cache).0.into_iter();
     plans.filter(|plan| plan.key == key).map(|plan| plan.schedule).next()
 }
@@ -58,8 +58,8 @@ pub(crate) fn kept<T: Number>(wanted: &Wanted<T>) -> Option<Schedule> {
 /// # Errors
 /// If no schedule is legal, or there is no compiler for its kernels.
 pub(crate) fn find<T: Number>(wanted: &Wanted<T>) -> Result<Schedule, Error> {
-    let (rates, card) = (rates(wanted), &wanted.card);
-    let schedule = search(wanted, rates)?.schedule;
+    let card = &wanted.card;
+    let schedule = search(wanted)?.schedule;
     if let Some(cache) = &wanted.cache {
         let run = wanted.run.again(&wanted.system).schedule(schedule.clone());
         let pieces: Vec<Piece> = run.ahead(&Cards::like(card))?.pieces().collect();
@@ -81,7 +81,7 @@ pub(crate) struct Slot(Option<(Cache, Key)>);
 impl Slot {
     /// Returns the place of a run's pick.
     pub(crate) fn of<T: Number>(wanted: &Wanted<T>) -> Self {
-        let key = || key(wanted, &rates(wanted));
+        let key = || key(wanted);
         Slot(wanted.cache.clone().map(|cache| (cache, key())))
     }
 
@@ -128,13 +128,14 @@ pub(crate) fn reason(error: &Error) -> String {
     error.to_string().lines().next().unwrap_or_default().to_string()
 }
 
-/// Searches by the model of a card with these rates, without timing anything.
-fn search<T: Number>(wanted: &Wanted<T>, rates: Rates) -> Result<Plan, Error> {
+/// Searches by the model of the card, without timing anything.
+fn search<T: Number>(wanted: &Wanted<T>) -> Result<Plan, Error> {
     let forms = [Form { system: wanted.system.clone(), chosen: None }];
     let run = |system: &SystemDef, cells| wanted.run.again(system).cells(cells);
     let subject = Subject { forms: &forms, run: &run, fill: &|_| Ok(()) };
     let Card { name, capability, .. } = &wanted.card;
-    let card = Unseen { name: name.clone(), capability: *capability, rates };
+    let (rates, link) = (rates(wanted), link(wanted));
+    let card = Unseen { name: name.clone(), capability: *capability, rates, link };
     modelled::pick(subject, &Options::on(wanted.cells), card)
 }
 
@@ -153,13 +154,19 @@ fn rates<T: Number>(wanted: &Wanted<T>) -> Rates {
     }
 }
 
+/// Returns the link of the card to others, as measured or by its name.
+fn link<T: Number>(wanted: &Wanted<T>) -> Link {
+    wanted.card.link(wanted.cache.as_ref())
+}
+
 /// Returns the key of a pick. The fingerprint is not of the problem alone: the mesh decides which schedules are legal, and the
-/// rates which one is fastest.
-fn key<T: Number>(wanted: &Wanted<T>, rates: &Rates) -> Key {
+/// rates of the card and its link which one is fastest.
+fn key<T: Number>(wanted: &Wanted<T>) -> Key {
     let Wanted { system, cells, on, card, .. } = wanted;
     let version = env!("CARGO_PKG_VERSION");
     let problem = fingerprint(system.algorithm());
-    let of = format!("{version} {problem:016x} {on} {rates:?}");
+    let (rates, link) = (rates(wanted), link(wanted));
+    let of = format!("{version} {problem:016x} {on} {rates:?} {link:?}");
     Key {
         system: system.name().to_string(),
         problem: fnv1a(of.as_bytes()),

@@ -52,7 +52,7 @@ fn run(system: &SystemDef) -> Builder<f32> {
 }
 
 fn seconds(predicted: &ScheduleCost, candidate: &Candidate) -> f64 {
-    Trial::new(candidate.clone(), predicted.clone(), CELLS, &RATES).predicted
+    Trial::new(candidate.clone(), predicted.clone(), (CELLS, None), &RATES).predicted
 }
 
 /// A system in its usual formulation.

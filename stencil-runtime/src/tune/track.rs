@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use stencil_compiler::compile::Device;
-use stencil_compiler::cost::{KernelCost, Rates, ScheduleCost};
+use stencil_compiler::cost::{DeviceBox, KernelCost, Links, Rates, ScheduleCost};
 use stencil_compiler::search::plans::Key;
 
+use super::trial::Among;
 use super::{Candidate, Options, Subject};
 use crate::backend::cuda::{
     Ahead, BOXES, Cache, Calibration, Card, Cards, CudaError, Doubt, Launched, Piece, Sensors,
@@ -39,6 +40,11 @@ pub(super) trait Track {
 
     /// Lowers a schedule as far as is possible without running, if it is legal and fits.
     fn predicted(&self, candidate: &Candidate) -> Option<ScheduleCost>;
+
+    /// Returns the box of a device and its links, if several share the run of this number.
+    fn among(&self, _form: usize) -> Option<Among> {
+        None
+    }
 
     /// Is there a compiler for a card that is not there?
     fn compiles(&self) -> bool {
@@ -104,6 +110,11 @@ impl Predictors<'_> {
     pub(super) fn predicted(&self, candidate: &Candidate) -> Option<ScheduleCost> {
         let predictor = self.0.get(candidate.form)?.as_ref()?;
         predictor.predicted(&candidate.schedule).ok()
+    }
+
+    /// Returns the box of a device, if several share the run of this formulation.
+    pub(super) fn device(&self, form: usize) -> Option<DeviceBox> {
+        self.0.get(form)?.as_ref()?.device()
     }
 }
 
@@ -190,6 +201,10 @@ impl<T: Number> Track for OnCard<'_, T> {
 
     fn doubts(&self) -> Vec<Doubt> {
         self.calibration.doubts.clone()
+    }
+
+    fn among(&self, form: usize) -> Option<Among> {
+        Some((self.predictors.device(form)?, Links::in_host(self.card.link(Some(&self.cache)))))
     }
 
     fn predicted(&self, candidate: &Candidate) -> Option<ScheduleCost> {

@@ -1,6 +1,10 @@
 //! A schedule that is tried: its predicted and its measured times.
 
-use stencil_compiler::cost::{Fills, KernelCost, Limit, Rates, ScheduleCost, StepTime, Time};
+use stencil_compiler::cost::{
+    DeviceBox, Fills, KernelCost, Limit, Links, Place, Rates, ScheduleCost, StepTime, Time,
+    Timeline,
+};
+use stencil_compiler::plan::Plan;
 use stencil_compiler::schedule::Schedule;
 
 use super::Candidate;
@@ -63,22 +67,29 @@ pub struct Trial {
     pub(super) compiled: Option<Vec<(u32, u32)>>,
     /// Ghost cells that are filled in a step.
     fills: Fills,
+    /// The plan among several devices, with the box of one and its links.
+    among: Option<(Plan, Among)>,
     /// The hash of its kernels.
     pub(super) identity: u64,
 }
+
+/// The box of a device among several, and its links to the others.
+pub(super) type Among = (DeviceBox, Links);
 
 impl Trial {
     pub(super) fn new(
         Candidate { form, schedule }: Candidate,
         predicted: ScheduleCost,
-        cells: [usize; 3],
+        (cells, among): ([usize; 3], Option<Among>),
         rates: &Rates,
     ) -> Self {
+        let plan = among.and_then(|_| predicted.plan.among_devices().ok());
         let value_bytes = predicted.kernels.first().map_or(0, |cost| cost.value_bytes);
         let mut trial = Trial {
             form,
             schedule,
             fills: Fills::of(&predicted.plan, cells, value_bytes),
+            among: plan.zip(among),
             identity: predicted.identity,
             costs: predicted.kernels,
             kernels: Vec::new(),
@@ -101,8 +112,15 @@ impl Trial {
         Candidate { form: self.form, schedule: self.schedule.clone() }
     }
 
-    /// Predicts its times, from the known resources of the kernels.
+    /// Returns the cells that one device computes, of a mesh with so many.
+    fn own_cells(&self, cells: [usize; 3]) -> [usize; 3] {
+        self.among.as_ref().map_or(cells, |(_, (device, _))| device.cells)
+    }
+
+    /// Predicts its times, from the known resources of the kernels. Of several devices each computes its own cells, and waits
+    /// for values that no interior hides.
     pub(super) fn predict(&mut self, cells: [usize; 3], rates: &Rates) {
+        let cells = self.own_cells(cells);
         let known = self.resources();
         let time = |(at, cost): (usize, &KernelCost)| {
             let known = known.get(at).copied();
@@ -110,7 +128,16 @@ impl Trial {
             cost.time(cells, rates, taken)
         };
         let times: Vec<Time> = self.costs.iter().enumerate().filter_map(time).collect();
-        let step = StepTime::new(&times, &self.fills, rates);
+        let mut step = StepTime::new(&times, &self.fills, rates);
+        if let Some((plan, (device, links))) = &self.among
+            && times.len() == self.costs.len()
+        {
+            let place = Place { rates, device: *device, links: *links };
+            let timeline = Timeline::new(plan, (&self.costs, &times), &place);
+            let more = timeline.seconds / self.time_steps() as f64 - step.total;
+            step.total += more;
+            step.sustained += more;
+        }
         (self.predicted, self.least, self.limit) = (step.total, step.least, step.limit);
         (self.predicted_sustained, self.held) = (step.sustained, step.held);
     }
@@ -122,6 +149,7 @@ impl Trial {
         cells: [usize; 3],
         rates: &Rates,
     ) -> Option<f64> {
+        let cells = self.own_cells(cells);
         let own = self.costs.iter().filter(|cost| cost.kernel == number);
         let seconds = own.map(|cost| Some(cost.time(cells, rates, cost.likely_registers())?.total));
         seconds.sum()

@@ -110,7 +110,7 @@ fn several_devices_have_exchanges_and_kernels_beside_them() {
         &[
             "DEVICES: the step of one device of 2",
             "  The mesh is cut into 1 x 1 x 2 boxes of 64 x 64 x 32 cells at most",
-            "  substep  depth  received  messages  hidden from  beside",
+            "  substep  depth  received    takes  exposed  beside",
         ],
     );
     fits(&page);
@@ -350,4 +350,25 @@ fn pictures_are_saved_and_named() {
     // Three faces of each of the 19 cubes.
     assert!(svg.matches("<polygon").count() > 57, "{svg}");
     fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn a_forecast_has_a_row_for_each_number_of_devices() {
+    let line = "ns --schedule direct --cells 64 --devices 1,8,64";
+    for (scaling, cells) in [("strong", [16, 16, 16]), ("weak", [64, 64, 64])] {
+        let line = format!("{line} --scaling {scaling}");
+        let page = try_explain(&line).unwrap();
+        has_lines(&page, &["  devices  boxes  cells of one"]);
+        let words = page.contains("NVLink4") && page.contains("NDR");
+        assert!(words && page.contains("Predicted, not measured"), "{page}");
+        let text = try_explain(&format!("{line} --json")).unwrap();
+        let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let points = json["points"].as_array().unwrap();
+        assert_eq!((points.len(), number(&points[0]["efficiency"])), (3, 1.0));
+        assert_eq!(points[2]["cells"], serde_json::json!(cells));
+        let shares: Vec<f64> = points.iter().map(|point| number(&point["efficiency"])).collect();
+        assert!(shares.is_sorted_by(|a, b| a >= b), "{shares:?}");
+    }
+    let several = try_explain("ns --plan --devices 1,2").unwrap_err().to_string();
+    assert!(several.contains("--scaling"), "{several}");
 }

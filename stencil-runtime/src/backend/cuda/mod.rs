@@ -19,7 +19,7 @@ pub use compile::cache::{Cache, DIR_VARIABLE as CACHE_VARIABLE};
 pub use compile::{check_needs, nvrtc, resources};
 pub use error::CudaError;
 pub use kernels::info::Launched;
-pub use machine::{PartTime, StepPart};
+pub use machine::{CardSpan, PartTime, StepPart};
 
 pub(crate) use card::Opened;
 pub(crate) use kernels::formulas::Unsteady;

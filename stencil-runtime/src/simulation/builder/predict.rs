@@ -1,7 +1,7 @@
 //! Predicts the cost of a run on a card, without a card.
 
 use stencil_compiler::compile::{Device, Target, compile};
-use stencil_compiler::cost::{Costs, ScheduleCost};
+use stencil_compiler::cost::{Costs, DeviceBox, ScheduleCost};
 use stencil_compiler::emit::{self, Places, Source};
 
 use super::Builder;
@@ -43,6 +43,16 @@ impl Predictor<'_> {
             self.costs.of(&schedule.unfused(algorithm))?;
         }
         Ok(cost)
+    }
+
+    /// Returns the box of one device, if several share the mesh. Several patches of a device lie behind each other in it.
+    pub(crate) fn device(&self) -> Option<DeviceBox> {
+        let patches = &self.on.patches;
+        let counts = patches.counts;
+        let mut device = DeviceBox { cut: patches.cut(), ..DeviceBox::of(patches.mesh, counts) };
+        let last = (0..3).rev().find(|axis| patches.mesh[*axis] > 1).unwrap_or(0);
+        device.cells[last] *= patches.of_a_device();
+        (patches.devices > 1).then_some(device)
     }
 }
 

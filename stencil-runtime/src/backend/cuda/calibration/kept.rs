@@ -71,15 +71,20 @@ pub(super) fn find(cache: &Cache, card: &Card) -> Option<Measured> {
     parse(&head(card), &text)
 }
 
-/// Keeps measurements, in place of earlier ones; the file appears by rename.
+/// Keeps measurements, in place of earlier ones.
 pub(super) fn keep(cache: &Cache, card: &Card, measured: &Measured) -> io::Result<()> {
+    write(cache, &file(card), &print(&head(card), *measured))
+}
+
+/// Writes a file of a cache, unless that is sealed; the file appears by rename.
+pub(super) fn write(cache: &Cache, name: &str, text: &str) -> io::Result<()> {
     if cache.sealed_by().is_some() {
         return Ok(());
     }
     fs::create_dir_all(cache.folder())?;
-    let path = cache.folder().join(file(card));
+    let path = cache.folder().join(name);
     let part = path.with_extension(format!("{}.part", process::id()));
-    fs::write(&part, print(&head(card), *measured))?;
+    fs::write(&part, text)?;
     fs::rename(&part, &path)
 }
 

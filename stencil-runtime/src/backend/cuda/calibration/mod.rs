@@ -1,10 +1,11 @@
-//! The speed of a card, measured on it once: the numbers that the performance model divides by.
+//! The speed of a card and of its links, measured once: the numbers that the performance model divides by.
 //!
 //! Two cards of one name differ, and so do their clocks under load. The measurements are kept in the cache of the
 //! user, by card and driver.
 
 mod graphs;
 mod kept;
+mod links;
 mod probes;
 
 use std::fmt;

@@ -78,3 +78,10 @@ extern "C" __global__ void __launch_bounds__(256) wait_cycles(long long cycles) 
   while (clock64() - begin < cycles) {
   }
 }
+
+// Copies words of 16 bytes.
+extern "C" __global__ void __launch_bounds__(256) copy_words(uint4* to, const uint4* from, long long words) {
+  const long long step = (long long)gridDim.x * 256;
+#pragma unroll 4
+  for (long long i = (long long)blockIdx.x * 256 + threadIdx.x; i < words; i += step) to[i] = from[i];
+}

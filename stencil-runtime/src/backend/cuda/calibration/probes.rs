@@ -258,7 +258,7 @@ mod tests {
         };
         for architecture in ["sm_80", "sm_90", "sm_100"] {
             let compiled = nvrtc.compile(TEXT, "probes.cu", architecture).unwrap();
-            assert_eq!(compiled.kernels.len(), 4, "{}", compiled.log);
+            assert_eq!(compiled.kernels.len(), 5, "{}", compiled.log);
             for kernel in &compiled.kernels {
                 // As many threads as a multiprocessor holds.
                 let fits = kernel.registers <= 32 && !kernel.spills();

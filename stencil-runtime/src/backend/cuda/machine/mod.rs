@@ -13,6 +13,7 @@ mod programs;
 mod reducers;
 mod steps;
 mod tasks;
+mod timeline;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -49,6 +50,8 @@ use peers::{Lanes, Peer};
 use programs::{Arrays, Programs, facts, sampled};
 use reducers::Reducer;
 use tasks::{Graph, Kind, Task, When, nothing};
+pub use timeline::CardSpan;
+use timeline::Marks;
 
 /// Bytes of the card that are left to others: the driver, and lists of ghost cells.
 const RESERVE: usize = 64 << 20;
@@ -107,6 +110,8 @@ pub(crate) struct Machine<T> {
     has_speeds: bool,
     /// The reducers of observed functions, by number.
     reducers: Vec<Reducer>,
+    /// Events around the tasks of a step, while one is timed.
+    marks: Option<Marks>,
     pool: Arc<ThreadPool>,
 }
 
@@ -190,6 +195,7 @@ impl<T: Number> Machine<T> {
             holds: false,
             has_speeds: false,
             reducers: Vec::new(),
+            marks: None,
             pool,
         };
         machine.substeps = machine.tasks(plan, 0)?;

@@ -60,9 +60,7 @@ impl<T: Number> Machine<T> {
         &mut self,
         speeds: Option<(&backend::Reducer, Asked)>,
     ) -> Result<Vec<PartTime>, Error> {
-        let is_fused = self.fused.is_some();
-        let follows = !is_fused || (speeds.is_none() && self.steps_at_once().is_some());
-        if self.needs_host() || !follows || self.kept.is_empty() {
+        if !self.has_parts(speeds.is_some()) {
             return Ok(Vec::new());
         }
         self.keep()?;
@@ -81,6 +79,13 @@ impl<T: Number> Machine<T> {
         self.put_back()?;
         done?;
         Ok(times)
+    }
+
+    /// Can parts of a step, which may adapt to speeds, be timed by themselves?
+    pub(super) fn has_parts(&self, adapts: bool) -> bool {
+        let is_fused = self.fused.is_some();
+        let follows = !is_fused || (!adapts && self.steps_at_once().is_some());
+        follows && !self.needs_host() && !self.kept.is_empty()
     }
 
     /// Times the search for the length of a step.

@@ -4,6 +4,7 @@ use std::iter;
 
 use cudarc::driver::CudaGraph;
 use cudarc::driver::sys::CUstreamCaptureMode;
+use stencil_compiler::cost;
 use stencil_compiler::plan::{BufferRole, Plan, Region};
 
 use super::{Machine, Reducer};
@@ -276,7 +277,8 @@ impl<T: Number> Machine<T> {
     fn start_part(&mut self, part: CapturedPart<'_>) -> Result<(), Error> {
         match part {
             CapturedPart::Speeds { of, t } => {
-                self.enqueue_speeds(of, t)?;
+                let reduce = Some(cost::Task::Reduce);
+                self.marked_on_all(reduce, |machine| machine.enqueue_speeds(of, t))?;
                 self.begin_on_all(false)?;
             }
             CapturedPart::Next { of } => {
@@ -356,13 +358,21 @@ impl<T: Number> Machine<T> {
 
     /// Starts a task on all cards, amid a part of the run.
     pub(super) fn start(&mut self, task: &Task, when: When) -> Result<(), Error> {
+        let mark = self.mark_of(task);
+        self.marked_on_all(mark, |machine| machine.start_unmarked(task, when))
+    }
+
+    fn start_unmarked(&mut self, task: &Task, when: When) -> Result<(), Error> {
         match task {
             Task::Fill(boxes) => self.fill(boxes, when)?,
             Task::Post(boxes) => {
                 let arrays = self.memory.addresses(&self.card.stream, self.slots.iter().copied());
                 let ghosts: Vec<_> = self.cards().map(|(_, ghosts, _)| ghosts).collect();
                 self.lanes.exchange(|card, stream| match boxes.get(card) {
-                    Some(Some(boxes)) => ghosts[card].fill(stream, boxes, &arrays),
+                    Some(Some(boxes)) => {
+                        let fill = || ghosts[card].fill(stream, boxes, &arrays);
+                        self.marked((card, cost::Task::Exchange), stream, fill)
+                    }
                     Some(None) | None => Ok(()),
                 })?;
             }
@@ -378,8 +388,11 @@ impl<T: Number> Machine<T> {
             }
             Task::Rim(launch) => {
                 let all: Vec<_> = self.cards().map(|(.., launches)| &launches[*launch]).collect();
+                let rim = cost::Task::Launch(*launch, Region::Rim);
                 self.lanes.behind_exchange(|card, stream| {
-                    all[card].launch(stream, Region::Rim, &self.memory, &self.slots)
+                    let launch =
+                        || all[card].launch(stream, Region::Rim, &self.memory, &self.slots);
+                    self.marked((card, rim), stream, launch)
                 })?;
             }
             Task::Swap(pairs) => pairs.iter().for_each(|(a, b)| self.slots.swap(*a, *b)),
