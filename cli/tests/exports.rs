@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Output;
+use std::sync::OnceLock;
 
 mod common;
 
@@ -13,8 +14,11 @@ fn verify(words: &str, here: &Path) -> Output {
     stencil(&format!("verify {words}"), here)
 }
 
-/// Names and bytes of all files of a folder.
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+/// Names and bytes of files.
+type Files = BTreeMap<String, Vec<u8>>;
+
+/// Returns all files of a folder.
+fn files(folder: &Path) -> Files {
     let entries = fs::read_dir(folder).unwrap_or_else(|e| panic!("{e}"));
     let file = |entry: std::io::Result<fs::DirEntry>| {
         let path = entry.unwrap_or_else(|e| panic!("{e}")).path();
@@ -57,23 +61,34 @@ fn export(here: &Path, into: &str) -> Option<String> {
     Some(text(&output.stdout))
 }
 
+/// Makes the export `one` for all tests, since compiling takes long, and returns its folder, the words of the command and
+/// the files.
+fn first() -> Option<&'static (PathBuf, String, Files)> {
+    static FIRST: OnceLock<Option<(PathBuf, String, Files)>> = OnceLock::new();
+    let made = || {
+        let here = folder("export");
+        let said = export(&here, "one")?;
+        let files = files(&here.join("one"));
+        Some((here, said, files))
+    };
+    FIRST.get_or_init(made).as_ref()
+}
+
 #[test]
 fn an_export_is_whole_and_the_same_each_time() {
-    let here = folder("export");
-    let Some(said) = export(&here, "one") else {
+    let Some((here, said, one)) = first() else {
         return;
     };
-    let one = files(&here.join("one"));
     let kernels = one.keys().filter(|name| name.ends_with(".cubin")).count();
     assert!(kernels > 3, "{said}");
     assert!(said.contains(&format!("{kernels} kernels for sm_90 by NVRTC")), "{said}");
-    assert_has(&said, &["stencil verify --from one"]);
-    export(&here, "two");
-    assert!(one == files(&here.join("two")));
+    assert_has(said, &["stencil verify --from one"]);
+    export(here, "two");
+    assert!(*one == files(&here.join("two")));
 
     // The declaration comes along: the file is not needed where the card is.
     fs::remove_file(here.join("spreads.pde")).unwrap_or_else(|e| panic!("{e}"));
-    let output = verify("--from one", &here);
+    let output = verify("--from one", here);
     let said = text(&output.stderr);
     assert!(
         output.status.success()
@@ -86,16 +101,15 @@ fn an_export_is_whole_and_the_same_each_time() {
 
 #[test]
 fn a_damaged_export_is_told_of() {
-    let here = folder("damaged");
-    if export(&here, "good").is_none() {
+    let Some((_, _, good)) = first() else {
         return;
-    }
-    let good = files(&here.join("good"));
+    };
+    let here = folder("damaged");
     let kernel = good.keys().find(|name| name.ends_with(".cubin"));
     let kernel = kernel.unwrap_or_else(|| panic!("no kernel"));
     let told = |change: &dyn Fn(&Path), expected: &str| {
         let bad = folder("damaged/bad");
-        for (name, bytes) in &good {
+        for (name, bytes) in good {
             fs::write(bad.join(name), bytes).unwrap_or_else(|e| panic!("{e}"));
         }
         change(&bad);

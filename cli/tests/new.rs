@@ -31,10 +31,12 @@ fn a_new_package_runs_and_passes_its_tests_offline() {
     assert_has(&printed, &["my-dye/src/main.rs", "cargo test"]);
     let package = here.join("my-dye");
 
-    // Its optimized profile is left out: to optimize takes longer than these few cells.
+    // Its optimized profile is left out, and what a debugger reads: to make them takes longer than these few cells.
     let unoptimized = [
         "--config",
         "profile.dev.opt-level=0",
+        "--config",
+        "profile.dev.debug=false",
         "--config",
         "profile.dev.package.stencil-runtime.opt-level=0",
     ];

@@ -21,7 +21,8 @@ impl<T: Real> Grid<T> {
         mut value: impl FnMut([i32; 3]) -> T,
     ) -> Self {
         let end = |axis: usize| cells[axis] as i32 + halo[axis];
-        let mut data = Vec::new();
+        let size = [0, 1, 2].map(|axis| cells[axis] + 2 * halo[axis] as usize);
+        let mut data = Vec::with_capacity(size.iter().product());
         for z in -halo[2]..end(2) {
             for y in -halo[1]..end(1) {
                 for x in -halo[0]..end(0) {
@@ -126,10 +127,11 @@ impl<'a, T: Real> Oracle<'a, T> {
         self.uniforms = values.into_iter().map(T::from_f64).collect();
         let roots: Vec<FnId> = updates.iter().map(|(_, value)| *value).collect();
         let mut values: Vec<Option<Grid<T>>> = Vec::new();
+        let mut room = Vec::new();
         for (i, halo) in needed_halos(alg, &roots).into_iter().enumerate() {
             let grid = halo.map(|halo| {
                 Grid::from_fn(self.cells, halo, |cell| {
-                    self.value(&alg.functions[i].def, cell, &values)
+                    self.value(&alg.functions[i].def, cell, &values, &mut room)
                 })
             });
             values.push(grid);
@@ -142,14 +144,15 @@ impl<'a, T: Real> Oracle<'a, T> {
         }
     }
 
-    fn value(&self, def: &Def, cell: [i32; 3], values: &[Option<Grid<T>>]) -> T {
+    /// The value of a function in a cell from those before it; an expression is evaluated in the room.
+    fn value(&self, def: &Def, cell: [i32; 3], values: &[Option<Grid<T>>], room: &mut Vec<T>) -> T {
         let read = |access: Access| {
             let at = [cell[0] + access.at[0], cell[1] + access.at[1], cell[2] + access.at[2]];
             values[access.of.0 as usize].as_ref().map_or(T::ZERO, |grid| grid.at(at))
         };
         match def {
             Def::State(state) => self.periodic(*state, cell),
-            Def::Point(expr) => expr.eval(|atom| match atom {
+            Def::Point(expr) => expr.eval_in(room, |atom| match atom {
                 Atom::Access(access) => read(*access),
                 Atom::Uniform(uniform) => self.uniforms[uniform.0 as usize],
             }),

@@ -21,7 +21,7 @@ pub mod rows;
 pub mod text;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use fuse::MOST_FUSED;
 pub use origin::Origin;

@@ -1,6 +1,6 @@
 //! Tests of this stage: texts, checks, footprints, and the two engines against each other.
 
-mod engines;
+pub(crate) mod engines;
 mod fuse;
 
 use std::collections::BTreeSet;

@@ -96,8 +96,13 @@ impl<A: Clone + Ord> Expr<A> {
     }
 
     /// Value of the first result, with atoms valued by `f`, each operation rounded in `T`.
-    pub fn eval<T: Real>(&self, mut f: impl FnMut(&A) -> T) -> T {
-        let mut values: Vec<T> = Vec::with_capacity(self.nodes.len());
+    pub fn eval<T: Real>(&self, f: impl FnMut(&A) -> T) -> T {
+        self.eval_in(&mut Vec::with_capacity(self.nodes.len()), f)
+    }
+
+    /// The same with room for the values of nodes, whatever it holds: for one expression in many cells.
+    pub fn eval_in<T: Real>(&self, values: &mut Vec<T>, mut f: impl FnMut(&A) -> T) -> T {
+        values.clear();
         for node in &self.nodes {
             let value = match node {
                 Node::Lit(lit) => T::from_f64(lit.value()),

@@ -1,9 +1,10 @@
-//! Limits against published ones, and against the growth in steps of the oracle.
+//! Limits against published ones, and against the growth in steps of the row engine, which has the oracle's bits.
 
 use super::*;
-use crate::algorithm::interp::Oracle;
+use crate::algorithm::tests::engines::RowRunner;
 use crate::algorithm::{Algorithm, Offset, Role, StateId};
 use crate::discretize::discretize;
+use crate::expr::real::Precision;
 use crate::model::{Model, parse};
 
 /// A system in this number of dimensions with one scheme.
@@ -34,7 +35,8 @@ const LOOK: usize = 10;
 /// The largest value after steps of rounding-like noise, which has waves of all lengths, or the first one seen beyond `most`.
 fn after(model: &Model, algorithm: &Algorithm, dt: f64, steps: usize, most: f64) -> f64 {
     let cells = std::array::from_fn(|axis| if axis < model.dimension { 12 } else { 1 });
-    let mut oracle = Oracle::<f64>::new(algorithm, cells, &[], SPACING, dt).unwrap();
+    let uniforms = algorithm.uniform_values(Precision::F64, &[], SPACING, (dt, 0.0));
+    let mut rows = RowRunner::<f64>::new(algorithm, cells, uniforms);
     let mut seed = 3_u64;
     let fields: Vec<StateId> = algorithm.states_of(Role::Field).map(|(id, _)| id).collect();
     for field in &fields {
@@ -43,14 +45,14 @@ fn after(model: &Model, algorithm: &Algorithm, dt: f64, steps: usize, most: f64)
             (seed >> 40) as f64 / f64::from(1 << 23) - 1.0
         };
         let values: Vec<f64> = (0..cells.iter().product()).map(|_| number()).collect();
-        oracle.set(*field, &values);
+        rows.set(*field, &values);
     }
     let mut largest = 0.0;
     for _ in (0..steps).step_by(LOOK) {
         for _ in 0..LOOK {
-            oracle.step();
+            rows.step();
         }
-        let values = fields.iter().flat_map(|field| oracle.get(*field));
+        let values = fields.iter().flat_map(|field| rows.get(*field));
         // A value that overflows to NaN has grown.
         largest = values.fold(0.0, |most, v| match v.is_finite() {
             true => v.abs().max(most),

@@ -50,17 +50,29 @@ fn initial<T: Real>(cells: [usize; 3], state: usize) -> Vec<T> {
 }
 
 /// Padded arrays, and substeps run by row programs, as a runtime would.
-struct RowRunner<'a, T> {
+pub(crate) struct RowRunner<'a, T> {
     alg: &'a Algorithm,
     cells: [usize; 3],
     halo: [usize; 3],
     layout: Layout,
+    programs: Vec<RowProgram>,
     uniforms: Vec<T>,
     states: Vec<Vec<T>>,
 }
 
 impl<'a, T: Real> RowRunner<'a, T> {
-    fn new(alg: &'a Algorithm, cells: [usize; 3], halo: [usize; 3], uniforms: Vec<T>) -> Self {
+    /// Makes padded arrays of scattered values, the same ones each time.
+    pub(crate) fn new(alg: &'a Algorithm, cells: [usize; 3], uniforms: Vec<T>) -> Self {
+        let roots: Vec<FnId> =
+            alg.substeps.iter().flat_map(|s| s.updates.iter().map(|u| u.1)).collect();
+        let reads = super::footprint(alg, &roots, &BTreeSet::new());
+        let halo = super::radius(&reads).map(|r| r as usize);
+        let program = |substep| RowProgram::new(alg, substep).expect("well-formed");
+        let programs: Vec<RowProgram> = (0..alg.substeps.len()).map(program).collect();
+        for program in &programs {
+            let own = program.halo();
+            assert!((0..3).all(|axis| own[axis] <= halo[axis] as i32), "{own:?}");
+        }
         let pitch = cells[0] + 2 * halo[0];
         let plane = pitch * (cells[1] + 2 * halo[1]);
         let layout = Layout { origin: halo[2] * plane + halo[1] * pitch + halo[0], pitch, plane };
@@ -70,18 +82,39 @@ impl<'a, T: Real> RowRunner<'a, T> {
             cells,
             halo,
             layout,
+            programs,
             uniforms,
             states: vec![vec![T::ZERO; size]; alg.states.len()],
         };
         for state in 0..alg.states.len() {
-            let values = initial(cells, state);
-            for (i, value) in values.into_iter().enumerate() {
-                let at =
-                    runner.index([i % cells[0], i / cells[0] % cells[1], i / cells[0] / cells[1]]);
-                runner.states[state][at] = value;
-            }
+            runner.set(StateId(state as u32), &initial(cells, state));
         }
         runner
+    }
+
+    /// Sets the values of a state in all cells, x fastest.
+    pub(crate) fn set(&mut self, state: StateId, values: &[T]) {
+        for (i, value) in values.iter().enumerate() {
+            let at = self.index(self.cell(i));
+            self.states[state.0 as usize][at] = *value;
+        }
+    }
+
+    /// Returns the values of a state in all cells, x fastest.
+    pub(crate) fn get(&self, state: StateId) -> Vec<T> {
+        let values = &self.states[state.0 as usize];
+        let cells = 0..self.cells.iter().product();
+        cells.map(|i| values[self.index(self.cell(i))]).collect()
+    }
+
+    /// Runs all substeps of one time step.
+    pub(crate) fn step(&mut self) {
+        (0..self.programs.len()).for_each(|substep| self.substep(substep));
+    }
+
+    fn cell(&self, i: usize) -> [usize; 3] {
+        let [nx, ny, _] = self.cells;
+        [i % nx, i / nx % ny, i / nx / ny]
     }
 
     fn index(&self, cell: [usize; 3]) -> usize {
@@ -95,8 +128,9 @@ impl<'a, T: Real> RowRunner<'a, T> {
         };
         for z in 0..size[2] {
             for y in 0..size[1] {
+                let row = self.index([0, wrap(y, 1), wrap(z, 2)]);
                 for x in 0..size[0] {
-                    let from = self.index([wrap(x, 0), wrap(y, 1), wrap(z, 2)]);
+                    let from = row + wrap(x, 0);
                     self.states[state][(z * size[1] + y) * size[0] + x] = self.states[state][from];
                 }
             }
@@ -104,9 +138,8 @@ impl<'a, T: Real> RowRunner<'a, T> {
     }
 
     fn substep(&mut self, index: usize) {
-        let program = RowProgram::new(self.alg, index).expect("well-formed");
-        assert!((0..3).all(|a| program.halo()[a] <= self.halo[a] as i32), "{:?}", program.halo());
         (0..self.states.len()).for_each(|state| self.fill(state));
+        let program = &self.programs[index];
         let old = self.states.clone();
         let state = |id: &FnId| match self.alg.function(*id).def {
             Def::State(state) => old[state.0 as usize].as_slice(),
@@ -151,24 +184,19 @@ fn engines_agree<T: Real>(source: &str, cells: [usize; 3], steps: usize) {
         .into_iter()
         .map(T::from_f64)
         .collect();
-    let roots: Vec<FnId> =
-        alg.substeps.iter().flat_map(|s| s.updates.iter().map(|u| u.1)).collect();
-    let reads = super::footprint(&alg, &roots, &BTreeSet::new());
-    let mut rows =
-        RowRunner::<T>::new(&alg, cells, super::radius(&reads).map(|r| r as usize), uniforms);
+    let mut rows = RowRunner::<T>::new(&alg, cells, uniforms);
     for state in 0..alg.states.len() {
         oracle.set(StateId(state as u32), &initial::<T>(cells, state));
     }
     for _ in 0..steps {
         oracle.step();
-        (0..alg.substeps.len()).for_each(|substep| rows.substep(substep));
+        rows.step();
     }
     for state in 0..alg.states.len() {
-        let expected = oracle.get(StateId(state as u32));
+        let state = StateId(state as u32);
+        let expected = oracle.get(state);
         assert!(expected.iter().all(|v| v.to_f64().is_finite()), "{} blew up", alg.name);
-        for (i, value) in expected.into_iter().enumerate() {
-            let at = rows.index([i % cells[0], i / cells[0] % cells[1], i / cells[0] / cells[1]]);
-            let computed = rows.states[state][at];
+        for (i, (value, computed)) in expected.into_iter().zip(rows.get(state)).enumerate() {
             assert_eq!(
                 computed.canonical_bits(),
                 value.canonical_bits(),

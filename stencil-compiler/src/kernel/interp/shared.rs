@@ -1,7 +1,5 @@
 //! Shared memory of a block: bounds, and the readers and the writer of each word.
 
-use std::collections::BTreeSet;
-
 use super::fault::{FaultKind, Problem};
 use super::warp::{Ints, LANES, lanes};
 use crate::expr::Real;
@@ -104,12 +102,15 @@ impl<T: Real> Shared<T> {
         (warp, mask, clock): (usize, u32, &[u32]),
         values: impl ExactSizeIterator<Item = (&'v [T; LANES], u32)> + Clone,
     ) -> Result<()> {
-        let mut seen = BTreeSet::new();
-        for lane in lanes(mask) {
+        // The first word of each thread: they are multiples of one width, so threads that share a word share the first.
+        let mut firsts = [0; LANES];
+        for (before, lane) in lanes(mask).enumerate() {
             let at = base[lane].wrapping_add(offset);
             let first = self.words(array, at, values.len(), lane, "written")?;
+            let is_new = !firsts[..before].contains(&first);
+            firsts[before] = first;
             for (word, (values, known)) in (first..).zip(values.clone()) {
-                let again = (!seen.insert(word)).then(|| "by two threads at once".to_string());
+                let again = (!is_new).then(|| "by two threads at once".to_string());
                 if self.full {
                     if let Some(what) = again.or_else(|| self.conflict(word, clock)) {
                         let name = &self.arrays[array].name;

@@ -10,7 +10,7 @@ use stencil_tests::algorithm_of;
 use super::{Bench, late_shift, shrink};
 use crate::ahead::INDUCTION;
 
-fn bench(more: &[(&str, u32)]) -> Bench {
+fn bench(more: &[(&str, u32)]) -> &'static Bench {
     let algorithm = algorithm_of(INDUCTION);
     let mut placements = BTreeMap::new();
     heuristic::carry_ahead(&algorithm, &mut placements);

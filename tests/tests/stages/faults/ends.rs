@@ -13,7 +13,7 @@ use super::Bench;
 /// Of twelve columns of blocks one reads around no end, and one around an end by one cell.
 const CELLS: [usize; 3] = [40, 26, 9];
 
-fn bench(carried: bool) -> Bench {
+fn bench(carried: bool) -> &'static Bench {
     let algorithm = algorithm_of(ISOTHERMAL_NS);
     let mut placements = BTreeMap::new();
     if carried {

@@ -9,16 +9,16 @@ use stencil_tests::{ISOTHERMAL_NS, algorithm_of, with_mixed};
 use super::{Bench, shrink};
 
 /// Makes a march whose divergence is shared; its derivative along z is carried, or gathered from seven planes.
-fn bench(carried: bool) -> Bench {
+fn bench(carried: bool) -> &'static Bench {
     bench_with(carried, &[])
 }
 
 /// Makes the same with a split barrier, and a ring whose number of slots is unique.
-fn split(carried: bool, loader: u32) -> Bench {
+fn split(carried: bool, loader: u32) -> &'static Bench {
     bench_with(carried, &[("barrier", 1), ("loader", loader), ("ring", 10)])
 }
 
-fn bench_with(carried: bool, more: &[(&str, u32)]) -> Bench {
+fn bench_with(carried: bool, more: &[(&str, u32)]) -> &'static Bench {
     let algorithm = algorithm_of(&with_mixed(ISOTHERMAL_NS, "composed"));
     let mut placements = heuristic::shared(&algorithm);
     assert!(!placements.is_empty());
