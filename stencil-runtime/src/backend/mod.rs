@@ -3,6 +3,7 @@
 pub mod cpu;
 pub mod cuda;
 mod device;
+pub(crate) mod stream;
 
 use std::any::Any;
 
@@ -12,11 +13,24 @@ use stencil_compiler::model::Reduction;
 use crate::{Error, Number};
 use cpu::{Checked, Evaluation};
 pub(crate) use device::{Device, Renew};
+use stream::{Passes, Passing, Streamed};
 
 /// Returns the card that does the steps of a run, if one does.
 pub(crate) fn on_card<T: Number>(device: &dyn Device<T>) -> Option<&cuda::Machine<T>> {
     let device: &dyn Any = device;
-    device.downcast_ref()
+    let streamed = device.downcast_ref::<Streamed<T, cuda::CardWindow<T>>>();
+    match streamed {
+        Some(streamed) => streamed.window().map(|window| &window.machine),
+        None => device.downcast_ref(),
+    }
+}
+
+/// Returns how a mesh passes through a device, if it does.
+pub(crate) fn streamed<T: Number>(device: &dyn Device<T>) -> Option<Passes> {
+    let device: &dyn Any = device;
+    let on_processor = device.downcast_ref::<Streamed<T, cpu::Machine<T>>>();
+    let on_card = device.downcast_ref::<Streamed<T, cuda::CardWindow<T>>>();
+    on_processor.map(Passing::passes).or_else(|| on_card.map(Passing::passes))
 }
 
 /// Returns the same card, to be changed.

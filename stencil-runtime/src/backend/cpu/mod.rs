@@ -19,6 +19,7 @@ pub(crate) mod row_blocks;
 mod shared_rows;
 mod tree;
 mod view;
+mod window;
 
 pub(crate) use evaluate::Evaluation;
 

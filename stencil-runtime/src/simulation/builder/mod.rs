@@ -7,6 +7,7 @@ mod engine;
 mod pick;
 mod predict;
 mod scheduled;
+mod stream;
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -26,6 +27,7 @@ pub use engine::Engine;
 pub(crate) use engine::{Chosen, choose};
 pub(crate) use predict::Predictor;
 pub(crate) use scheduled::Scheduled;
+pub use stream::Stream;
 
 /// More cards than any machine has.
 const MOST_CARDS: usize = 1024;
@@ -52,6 +54,8 @@ pub struct Builder<T> {
     auto: bool,
     unchecked_step: bool,
     cfl_limit: Option<f64>,
+    stream: Stream,
+    card_memory: Option<usize>,
     keep_last: bool,
     look_every: Option<usize>,
     threads: Option<usize>,
@@ -87,6 +91,8 @@ impl<T: Number> Builder<T> {
             auto: false,
             unchecked_step: false,
             cfl_limit: None,
+            stream: Stream::Off,
+            card_memory: None,
             keep_last: true,
             look_every: None,
             threads: None,
@@ -401,6 +407,35 @@ impl<T: Number> Builder<T> {
     /// ```
     pub fn cfl_limit(mut self, limit: f64) -> Self {
         self.cfl_limit = Some(limit);
+        self
+    }
+
+    /// Sets whether the mesh passes through its device slab by slab, from the memory of the host and back; off if not set. A
+    /// mesh may then be larger than the memory of a card. Slabs are cut along the last axis. Fields before a step are not
+    /// [kept](Self::keep_last), and no bit of the results depends on it. The processor stands for a card.
+    ///
+    /// ```
+    /// # use stencil_runtime::{Error, Simulation, Stream, SystemDef};
+    /// # let heat = SystemDef::from_text("heat.pde", "
+    /// #     pub system Heat in 2d { field q: scalar; ddt(q) = lap(q); }")?;
+    /// let bits = |stream| -> Result<Vec<u64>, Error> {
+    ///     let run = Simulation::<f64>::builder(&heat).cells([8, 64, 1]).dt(1e-5);
+    ///     let mut simulation = run.stream(stream).build()?;
+    ///     simulation.set("q", |x, y, _| x * (1.0 - y))?;
+    ///     simulation.run(3, |_, _| ())?;
+    ///     simulation.bits()
+    /// };
+    /// assert_eq!(bits(Stream::Off)?, bits(Stream::Steps(1))?);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn stream(mut self, stream: Stream) -> Self {
+        self.stream = stream;
+        self
+    }
+
+    /// Sets the bytes of the memory of a card that the arrays of a run may take; all that is free if not set.
+    pub fn card_memory(mut self, bytes: usize) -> Self {
+        self.card_memory = Some(bytes);
         self
     }
 

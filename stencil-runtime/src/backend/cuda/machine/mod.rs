@@ -13,6 +13,7 @@ mod programs;
 mod reducers;
 mod steps;
 mod tasks;
+pub(crate) mod window;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};

@@ -46,6 +46,13 @@ pub(crate) struct Addresses([u64; ARRAYS]);
 // SAFETY: plain integers in the layout of C.
 unsafe impl DeviceRepr for Addresses {}
 
+impl Addresses {
+    /// Returns the addresses so many bytes behind these.
+    pub(crate) fn behind(self, bytes: u64) -> Self {
+        Addresses(self.0.map(|address| address + bytes))
+    }
+}
+
 /// Returns the address of an array on a card.
 pub(crate) fn start<T>(array: &CudaSlice<T>, stream: &Arc<CudaStream>) -> u64 {
     array.device_ptr(stream).0
