@@ -10,6 +10,7 @@
 //! need not wait for the last one.
 
 mod slabs;
+mod time;
 mod window;
 
 use std::sync::Arc;
@@ -22,13 +23,16 @@ use stencil_compiler::plan::{BufferRole, Plan};
 
 use super::device::OnHost;
 use super::{Device, Reducer, Renew};
-use crate::field::{Array, BadValue, Domain, Fields, PAGE, Shape, array_of};
+use crate::field::{Array, BadValue, Domain, Fields, PAGE, Shape, array_of, memory_use};
+use crate::io::free_memory;
 use crate::mesh::Patches;
 use crate::step::{After, Failure, Moment};
 use crate::{Error, MemoryUse, Number};
 
 use slabs::Slab;
 pub(crate) use slabs::{Slabs, overlap};
+pub(crate) use time::Rates;
+pub use time::{Bus, PassTime};
 pub(crate) use window::{Layers, Own, Window};
 
 /// Windows of a device: one is copied to, one is stepped, one is copied back.
@@ -101,6 +105,15 @@ impl<T: Number, W: Window<T>> Streamed<T, W> {
         let crosses =
             |at: &usize| host.buffers.role(*at) == BufferRole::Given || changed.contains(at);
         let held: Vec<usize> = (0..host.buffers.count()).filter(crosses).collect();
+        let of_role = |role| host.buffers.of_role(role).len();
+        let needed = [
+            ("fields", of_role(BufferRole::Field)),
+            ("counts", of_role(BufferRole::Count)),
+            ("sources", of_role(BufferRole::Given)),
+        ];
+        let needed: Vec<_> = needed.into_iter().filter(|(_, count)| *count > 0).collect();
+        let (mesh, free) = (host.domain.mesh.cells, free_memory::available());
+        memory_use::fits(&needed, (mesh, halo), [1; 3], T::BYTES, free)?;
         let is_kept = |at: usize| changed.contains(&at) && slabs.all.len() > 1;
         let mut aside: Vec<Array<T>> = pool.install(|| {
             host.allocate(|at| held.contains(&at), PAGE)?;
@@ -163,6 +176,9 @@ impl<T: Number, W: Window<T>> Streamed<T, W> {
                     self.finish(at)?;
                 }
             }
+            // Copies to windows are made in their order, so that each slab waits for those of all before.
+            let last = (window + self.windows.len() - 1) % self.windows.len();
+            self.between(window, last)?;
             self.upload(slab, window, (slab + 1) % count == first)?;
             self.jobs[window] = Some(Job { slab, moment: *moment, comes_back: false });
             let of = &self.slabs.all[slab];
@@ -170,15 +186,22 @@ impl<T: Number, W: Window<T>> Streamed<T, W> {
             let begun = self.windows[window].begin_steps(moments, looked);
             begun.map_err(|failure| self.on_mesh(slab, failure))?;
             if let Some(before) = before.replace(window) {
-                let both = self.windows.get_disjoint_mut([before, window]);
-                let [behind, ahead] = both.map_err(|_| Error::Bug("one window of many".into()))?;
-                behind.wait_for(ahead)?;
+                self.between(before, window)?;
                 self.download(before)?;
             }
         }
         before.map_or(Ok(()), |last| self.download(last))?;
         self.first = (first + 1) % count;
         Ok(())
+    }
+
+    /// Lets a window wait for all that another one copies from the host.
+    fn between(&mut self, window: usize, other: usize) -> Result<(), Error> {
+        match self.windows.get_disjoint_mut([window, other]) {
+            Ok([window, other]) => window.wait_for(other),
+            // There is one window.
+            Err(_) => Ok(()),
+        }
     }
 
     /// Keeps the layers of a slab that the last one of a pass needs.
@@ -298,7 +321,7 @@ impl<T: Number, W: Window<T>> Streamed<T, W> {
 }
 
 /// How a mesh passes through a device, slab by slab.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Passes {
     /// The number of slabs.
@@ -315,6 +338,8 @@ pub struct Passes {
     pub down: usize,
     /// The bytes of all arrays on the host.
     pub host: usize,
+    /// The time that a pass takes by the model, if the rates of the device are known.
+    pub time: Option<PassTime>,
 }
 
 /// A mesh that passes through a device.
@@ -339,6 +364,7 @@ impl<T: Number, W: Window<T>> Passing for Streamed<T, W> {
             steps,
             up: up * layer * (changed + given),
             down: down * layer * changed,
+            time: self.slabs.time,
             host: all.map(|array| array.values().len() * T::BYTES).sum(),
         }
     }

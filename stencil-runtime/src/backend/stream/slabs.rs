@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use stencil_compiler::plan::{BufferRole, Plan, Step};
 
+use super::PassTime;
+
 /// Returns the layers along an axis, at each end of a slab, that so many steps of a plan need around the cells that they
 /// compute right: a launch spoils as many as it reads beyond its cells. `None` if a step reads what the one before it left
 /// elsewhere than in fields.
@@ -64,7 +66,7 @@ pub(crate) struct Slab {
 }
 
 /// A mesh cut into slabs along its last axis.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Slabs {
     pub(crate) axis: usize,
     /// Layers of the mesh.
@@ -75,6 +77,8 @@ pub(crate) struct Slabs {
     pub(crate) overlap: usize,
     /// The steps of a pass.
     pub(crate) steps: usize,
+    /// The time that a pass takes by the model, if the rates of the device are known.
+    pub(crate) time: Option<PassTime>,
     pub(crate) all: Vec<Slab>,
 }
 
@@ -89,7 +93,8 @@ impl Slabs {
         if layers <= most {
             let whole = Slab { own: 0..layers, at: 0, around: [0; 2], ends: [true; 2] };
             let window = layers;
-            return Some(Slabs { axis, layers, window, overlap: 0, steps, all: vec![whole] });
+            let (overlap, time, all) = (0, None, vec![whole]);
+            return Some(Slabs { axis, layers, window, overlap, steps, time, all });
         }
         let thickest = most.checked_sub(2 * overlap).filter(|layers| *layers > 0)?;
         let count = layers.div_ceil(thickest);
@@ -107,7 +112,7 @@ impl Slabs {
         };
         let all: Vec<Slab> = (0..count).map(slab).collect();
         let is_thick = all.iter().all(|slab| slab.own.len() >= overlap);
-        is_thick.then_some(Slabs { axis, layers, window, overlap, steps, all })
+        is_thick.then_some(Slabs { axis, layers, window, overlap, steps, time: None, all })
     }
 
     /// Returns the cells of a window on a mesh of so many.

@@ -13,10 +13,10 @@ use stencil_compiler::stability::{self, Axes};
 use super::check::{check_cells, missing, number, params};
 use super::engine::{Chosen, choose};
 use super::scheduled::Scheduled;
-use super::stream::{OnMesh, Streaming};
+use super::stream::{OnMesh, Streaming, Through};
 use super::{Builder, Engine};
 use crate::backend::cpu::{self, Checked};
-use crate::backend::stream::{Streamed, WINDOWS};
+use crate::backend::stream::{Rates, Streamed, WINDOWS};
 use crate::backend::{Device, cuda};
 use crate::field::Domain;
 use crate::mesh::{Axis, Boundaries, Mesh, Patches, Sampled, device_boxes, formula};
@@ -82,11 +82,11 @@ impl<T: Number> Builder<T> {
             boundaries: &boundaries,
             halo,
         };
-        let free = match engine {
-            Chosen::Cuda if streaming.stream != Stream::Off => card.room(WINDOWS)?,
-            Chosen::Cuda | Chosen::Cpu(_) => None,
+        let through = match engine {
+            Chosen::Cuda if streaming.stream != Stream::Off => through(&mut card, cache.as_ref())?,
+            Chosen::Cuda | Chosen::Cpu(_) => Through::default(),
         };
-        let slabs = streaming.slabs::<T>((engine, free), (&plan, &read), on)?;
+        let slabs = streaming.slabs::<T>(through, (&plan, &read), on)?;
         // Picks and fused steps are made for the whole mesh.
         let (pick, picking, fused) = match slabs {
             Some(_) => (None, Picking::Over(Picked::Unwanted), None),
@@ -230,7 +230,7 @@ impl<T: Number> Builder<T> {
         Streaming {
             stream: self.stream,
             memory: self.card_memory,
-            steps_alike: matches!(pace, Pace::Fixed(_)),
+            adapts: !matches!(pace, Pace::Fixed(_)),
             alone: patches.is_one() && self.ranks.count() == 1,
             undoes: self.cfl_limit.is_some(),
         }
@@ -281,6 +281,18 @@ impl<T: Number> Builder<T> {
         check_scheme(system)?;
         Ok(Pace::Adaptive { number: cfl, most: self.dt, limit })
     }
+}
+
+/// Returns the free memory of a card, and the rates of its bus and its memory.
+fn through(card: &mut cuda::Opening, cache: Option<&cuda::Cache>) -> Result<Through, Error> {
+    let free = card.room(WINDOWS)?;
+    let rates = card.card().map(|card| -> Result<Rates, cuda::CudaError> {
+        let calibration = card.kept_calibration(cache)?;
+        let by_clock = card.memory_bytes_per_s()?.unwrap_or(f64::INFINITY);
+        let copy_bytes = calibration.map_or(by_clock, |calibration| calibration.rates.copy_bytes);
+        Ok(Rates { bus: card.bus(cache, false)?, copy_bytes })
+    });
+    Ok(Through { free, rates: rates.transpose()? })
 }
 
 /// Is there a step that is stable for the system's speeds?

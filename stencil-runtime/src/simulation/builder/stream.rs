@@ -3,10 +3,9 @@
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use stencil_compiler::plan::Plan;
+use stencil_compiler::plan::{BufferRole, Plan};
 
-use super::engine::Chosen;
-use crate::backend::stream::{Slabs, WINDOWS, overlap};
+use crate::backend::stream::{PassTime, Rates, Slabs, WINDOWS, overlap};
 use crate::field::{Shape, memory_use};
 use crate::mesh::{Boundaries, Mesh, Sampled};
 use crate::{Error, Number};
@@ -63,16 +62,29 @@ impl Display for Stream {
 /// Windows that a mesh on the processor is cut for if no memory is given.
 const SIMULATED: usize = 4;
 
+/// Most steps of a pass that the model chooses.
+const MOST_STEPS: usize = 16;
+
 /// The settings that decide how a mesh passes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Streaming {
     pub(super) stream: Stream,
     /// Bytes of the device that the run may take.
     pub(super) memory: Option<usize>,
-    /// Is each step of the length of the one before?
-    pub(super) steps_alike: bool,
+    /// Does the length of each step follow from the state before it?
+    pub(super) adapts: bool,
+    /// Is the mesh one patch of one device and one process?
     pub(super) alone: bool,
+    /// May steps be undone?
     pub(super) undoes: bool,
+}
+
+/// The device that a mesh passes through.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Through {
+    /// The bytes of a card that are free; the processor takes what it is given.
+    pub(super) free: Option<usize>,
+    pub(super) rates: Option<Rates>,
 }
 
 /// The mesh that is to pass.
@@ -85,52 +97,49 @@ pub(super) struct OnMesh<'a> {
 }
 
 impl Streaming {
-    /// Returns the slabs of a mesh that passes through its device, if it does. `free` are the bytes of the card.
+    /// Returns the slabs of a mesh that passes through its device, if it does.
     pub(super) fn slabs<T: Number>(
         self,
-        (engine, free): (Chosen, Option<usize>),
+        device: Through,
         (plan, sources): (&Plan, &[&Sampled]),
         on: OnMesh<'_>,
     ) -> Result<Option<Slabs>, Error> {
-        let is_card = matches!(engine, Chosen::Cuda);
-        let budget = match (self.memory, free) {
+        let cells = on.mesh.cells;
+        let room = Room::new::<T>(plan, cells, on.halo);
+        let budget = match (self.memory, device.free) {
             (Some(memory), Some(free)) => Some(memory.min(free)),
             (memory, free) => memory.or(free),
         };
-        let cells = on.mesh.cells;
-        let room = Room::new::<T>(plan, cells, on.halo);
-        let steps = match self.stream {
+        let fits = budget.is_none_or(|budget| room.bytes(cells) <= budget);
+        let most = match self.stream {
             Stream::Off => return Ok(None),
-            Stream::Auto if !is_card => return Ok(None),
-            Stream::Auto if budget.is_some_and(|budget| room.bytes(cells) <= budget) => {
-                return Ok(None);
-            }
-            Stream::Auto => 1,
-            Stream::Steps(_) if !self.steps_alike => 1,
+            Stream::Auto if fits || device.free.is_none() => return Ok(None),
+            _ if self.adapts => 1,
+            Stream::Auto => MOST_STEPS,
             Stream::Steps(steps) => steps,
         };
         self.check(sources, on)?;
-        let axis = on.dimension - 1;
-        let layers = cells[axis];
-        let carried = "the scheme carries values from step to step beside its fields";
-        let deep =
-            overlap(plan, axis, steps).ok_or_else(|| refused(carried, "leave streaming off"))?;
-        let most = match budget {
-            Some(budget) => room.layers(axis, budget / WINDOWS),
-            None => layers.div_ceil(SIMULATED) + 2 * deep,
+        let cut = |steps: usize| -> Result<Slabs, Error> {
+            let mut slabs = cut(&room, plan, (on, budget), steps)?;
+            let layer = room.layer(slabs.axis);
+            let moved = slabs.moved();
+            let bytes = [moved[0] * room.up, moved[1] * room.down].map(|layers| layers * layer);
+            let time =
+                |rates: &Rates| PassTime::new(&slabs, (rates, plan), (layer, bytes), self.adapts);
+            slabs.time = device.rates.as_ref().map(time);
+            Ok(slabs)
         };
-        let slabs = Slabs::new((axis, layers, on.boundaries.periodic[axis]), (deep, steps), most);
-        slabs.map(Some).ok_or_else(|| {
-            let reason = format!(
-                "a window of {most} layers has no room for a slab of {deep} layers and as many of both neighbours, which {steps} \
-                 steps need"
-            );
-            let help = match steps {
-                1 => "give it more memory of the card, or fewer cells along the other axes",
-                _ => "do fewer steps at once, or give it more memory of the card",
-            };
-            refused(&reason, help)
-        })
+        if self.stream != Stream::Auto || device.rates.is_none() {
+            return cut(if self.stream == Stream::Auto { 1 } else { most }).map(Some);
+        }
+        let of_a_step = |slabs: &Slabs| {
+            slabs.time.map_or(f64::INFINITY, |time| time.seconds() / slabs.steps as f64)
+        };
+        let all = (2..=most).map_while(|steps| cut(steps).ok());
+        let faster = |best: Slabs, next: Slabs| {
+            if of_a_step(&next) < of_a_step(&best) { next } else { best }
+        };
+        cut(1).map(|one| Some(all.fold(one, faster)))
     }
 
     /// Can a run pass through its device?
@@ -164,9 +173,47 @@ impl Streaming {
     }
 }
 
+/// Cuts a mesh into slabs for windows on a device with so many bytes.
+fn cut(
+    room: &Room,
+    plan: &Plan,
+    (on, budget): (OnMesh<'_>, Option<usize>),
+    steps: usize,
+) -> Result<Slabs, Error> {
+    let axis = on.dimension - 1;
+    let layers = on.mesh.cells[axis];
+    let deep = overlap(plan, axis, steps).ok_or_else(|| {
+        let carried = "the scheme carries values from step to step beside its fields";
+        refused(carried, "leave streaming off")
+    })?;
+    let most = match budget {
+        Some(budget) => room.layers(axis, budget / WINDOWS),
+        None => layers.div_ceil(SIMULATED) + 2 * deep,
+    };
+    let slabs = Slabs::new((axis, layers, on.boundaries.periodic[axis]), (deep, steps), most);
+    slabs.ok_or_else(|| {
+        let steps_need = match steps {
+            1 => "a step needs".to_string(),
+            several => format!("{several} steps need"),
+        };
+        let reason = format!(
+            "a window of {most} layers has no room for a slab of {deep} layers and as many of both neighbours, which \
+             {steps_need}"
+        );
+        let help = match steps {
+            1 => "give it more memory of the card, or fewer cells along the other axes",
+            _ => "do fewer steps at once, or give it more memory of the card",
+        };
+        refused(&reason, help)
+    })
+}
+
 /// The arrays of a plan in the memory of a device.
 struct Room {
     arrays: usize,
+    /// Arrays that go to the device, and that come back.
+    up: usize,
+    down: usize,
     halo: [usize; 3],
     cells: [usize; 3],
     value_bytes: usize,
@@ -175,7 +222,13 @@ struct Room {
 impl Room {
     fn new<T: Number>(plan: &Plan, cells: [usize; 3], halo: [usize; 3]) -> Self {
         let own = plan.halo();
+        let of_roles = |roles: &[BufferRole]| {
+            plan.buffers.iter().filter(|buffer| roles.contains(&buffer.role)).count()
+        };
+        let down = of_roles(&[BufferRole::Field, BufferRole::Count]);
         Room {
+            up: down + of_roles(&[BufferRole::Given]),
+            down,
             arrays: memory_use::arrays_of(plan, false, false).map(|(_, count)| count).sum(),
             halo: std::array::from_fn(|axis| halo[axis].max(own[axis] as usize)),
             cells,
@@ -188,6 +241,12 @@ impl Room {
         let shape = Shape::new(cells, self.halo, self.value_bytes);
         let array = shape.map_or(usize::MAX, |shape| shape.array_bytes(self.value_bytes));
         array.saturating_mul(self.arrays)
+    }
+
+    /// Returns the bytes of a layer of an array.
+    fn layer(&self, axis: usize) -> usize {
+        let shape = Shape::new(self.cells, self.halo, self.value_bytes);
+        shape.map_or(0, |shape| shape.layers(axis, 0..1).len() * self.value_bytes)
     }
 
     /// Returns the most layers along an axis that fit into so many bytes.

@@ -48,6 +48,7 @@ impl<T> Drop for CardWindow<T> {
     fn drop(&mut self) {
         // A failure of the card was reported before.
         let _ = self.machine.card.synchronize();
+        let _ = self.machine.card.context.bind_to_thread();
     }
 }
 
