@@ -3,10 +3,12 @@
 use stencil_runtime::compiler::schedule::{Halo, Placement};
 use stencil_runtime::compiler::search::presets;
 use stencil_runtime::{
-    Axis, Boundary, Builder, Error, Face, Number, Real, Simulation, Source, Stream, SystemDef,
+    Axis, Boundary, Builder, Engine, Error, Face, Number, Real, Simulation, Source, Stream,
+    SystemDef,
 };
 
 use crate::patches::{FLOW, shown, text};
+use crate::runs::there_is_a_card;
 
 /// Fluxes, a source, repairs, observables and speeds.
 const WATER: &str = "pub system Water in 2d {
@@ -137,15 +139,49 @@ fn a_law_has_the_same_bits_in_steps_that_adapt_and_in_several_at_once() {
     check("single precision", run, 3, &[1]);
 }
 
+/// Copies to the card and back beside the steps, between walls and around ends, in steps of one length and in steps that adapt.
+#[test]
+fn a_card_has_the_same_bits() {
+    if !there_is_a_card() {
+        eprintln!("skipped: this machine has no card");
+        return;
+    }
+    for (dimension, cells) in [(2, [70, 300, 1]), (3, [40, 24, 160])] {
+        let system = text(&FLOW.replace("DIM", &dimension.to_string()));
+        let last = Axis::ALL[dimension - 1];
+        for walls in [false, true] {
+            let run = || {
+                let run = Simulation::<f64>::builder(&system).cells(cells).dt(1e-6);
+                let run = run.engine(Engine::Cuda);
+                if walls { run.boundary(last, Boundary::wall()) } else { run }
+            };
+            check(&format!("on a card, {dimension}, walls: {walls}"), run, 7, &[1, 2]);
+        }
+    }
+    let system = text(WATER);
+    for (at, boundary) in boundaries::<f64>().into_iter().enumerate() {
+        let run = || boundary(water(Simulation::<f64>::builder(&system))).engine(Engine::Cuda);
+        check(&format!("on a card, adapting, {at}"), || run().cfl(0.4), 5, &[1]);
+        check(&format!("on a card, fixed, {at}"), || run().dt(2e-4), 6, &[2]);
+    }
+}
+
 /// Bad values are told by their cell of the mesh, whatever becomes of the layers around a slab.
 #[test]
 fn a_bad_value_is_told_by_its_cell_of_the_mesh() -> Result<(), Error> {
+    let engines = [Some(Engine::Cpu), there_is_a_card().then_some(Engine::Cuda)];
+    engines.into_iter().flatten().try_for_each(a_bad_value)
+}
+
+fn a_bad_value(engine: Engine) -> Result<(), Error> {
     let grows = text(
         "pub system Grows in 2d { field q: scalar; ddt(q) = q^3; }
          scheme s for Grows { space: central<order = 2>; time: euler; }",
     );
     let run = Simulation::<f32>::builder(&grows).cells([6, 40, 1]).dt(0.5).unchecked_step(true);
+    let run = run.engine(engine).card_memory(8 << 10);
     let mut run = run.stream(Stream::Steps(1)).build()?;
+    assert!(run.passes().unwrap().slabs > 3);
     let spacing = run.spacing();
     run.set("q", |x, y, _| {
         let cell = [x / spacing[0], y / spacing[1]].map(|at| at.round() as usize);
@@ -155,7 +191,6 @@ fn a_bad_value_is_told_by_its_cell_of_the_mesh() -> Result<(), Error> {
     let Error::NotFinite(bad) = &error else { panic!("{error}") };
     assert_eq!((bad.cell, bad.kept), ([4, 33, 0], None));
     assert!(matches!(run.step(), Err(Error::Lost)));
-    // The run goes on from values that are set anew.
     Ok(())
 }
 

@@ -45,6 +45,8 @@ pub(crate) struct Machine<T> {
     /// The length of the step that the uniforms of each substep were computed for.
     uniforms_of: Vec<Option<f64>>,
     pub(super) instructions: Checked,
+    /// The numbers of rows that were reduced last, if the machine is a window.
+    pub(super) reduced: Vec<Vec<f64>>,
     pub(super) pool: Arc<ThreadPool>,
 }
 
@@ -99,6 +101,7 @@ impl<T: Number> Machine<T> {
             uniforms_of: vec![None; rules.times.len()],
             rules,
             instructions,
+            reduced: Vec::new(),
             pool,
         };
         let buffers = &machine.fields.buffers;

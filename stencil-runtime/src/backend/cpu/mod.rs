@@ -21,7 +21,7 @@ mod tree;
 mod view;
 mod window;
 
-pub(crate) use evaluate::Evaluation;
+pub(crate) use evaluate::{Evaluation, total};
 
 pub(crate) use instructions::{Checked, OnLanes, run_on_lanes};
 pub use instructions::{Instructions, UnknownInstructions};

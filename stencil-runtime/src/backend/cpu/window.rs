@@ -2,10 +2,14 @@
 
 use std::ops::Range;
 
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::model::Reduction;
+
 use super::Machine;
 use crate::backend::Device;
-use crate::backend::stream::{Layers, Own, Window};
-use crate::field::{Array, BadValue, Shape};
+use crate::backend::Reducer;
+use crate::backend::stream::{Finished, Layers, Own, Window};
+use crate::field::{Array, Shape};
 use crate::step::{Failure, Moment};
 use crate::{Error, MemoryUse, Number};
 
@@ -53,7 +57,34 @@ impl<T: Number> Window<T> for Machine<T> {
         Ok(())
     }
 
-    fn finish(&mut self) -> Result<Option<BadValue>, Error> {
-        Ok(None)
+    fn prepare_reducer(
+        &mut self,
+        algorithm: &Algorithm,
+        updates: &[(usize, Reduction)],
+    ) -> Result<usize, Error> {
+        self.add_reducer(algorithm, updates)
+    }
+
+    fn begin_rows(
+        &mut self,
+        (reducer, uniforms): (&Reducer, &[f64]),
+        (axis, layers): (usize, Range<usize>),
+    ) -> Result<(), Error> {
+        let [_, ny, nz] = self.fields.shape().cells;
+        let rows = match axis {
+            1 => (0..nz).flat_map(|z| layers.clone().map(move |y| (y, z))).collect(),
+            _ => layers.flat_map(|z| (0..ny).map(move |y| (y, z))).collect::<Vec<_>>(),
+        };
+        // Rows are counted on the mesh, which has more layers.
+        let rows: Vec<usize> =
+            rows.iter().map(|(y, z)| y + z * self.fields.domain.mesh.cells[1]).collect();
+        let fields = &self.fields;
+        let reduced = || reducer.rows(fields, uniforms, &rows);
+        self.reduced = self.pool.install(reduced);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<Finished, Error> {
+        Ok(Finished { bad: None, rows: std::mem::take(&mut self.reduced) })
     }
 }

@@ -26,14 +26,14 @@ use super::{Device, Reducer, Renew};
 use crate::field::{Array, BadValue, Domain, Fields, PAGE, Shape, array_of, memory_use};
 use crate::io::free_memory;
 use crate::mesh::Patches;
-use crate::step::{After, Failure, Moment};
+use crate::step::{After, Asked, Failure, Length, Moment, Rules};
 use crate::{Error, MemoryUse, Number};
 
 use slabs::Slab;
 pub(crate) use slabs::{Slabs, overlap};
 pub(crate) use time::Rates;
 pub use time::{Bus, PassTime};
-pub(crate) use window::{Layers, Own, Window};
+pub(crate) use window::{Finished, Layers, Own, Window};
 
 /// Windows of a device: one is copied to, one is stepped, one is copied back.
 pub(crate) const WINDOWS: usize = 3;
@@ -56,9 +56,21 @@ pub(crate) struct Streamed<T, W> {
     first: usize,
     /// The window of the next slab.
     next: usize,
-    /// Substeps of a step.
-    substeps: usize,
+    rules: Rules,
+    /// A failure that is still to be told.
+    failed: Option<Failure>,
+    /// The speeds that limit a step: they are reduced as slabs pass.
+    speeds: Option<Speeds>,
     pool: Arc<ThreadPool>,
+}
+
+/// Quantities that are reduced as slabs pass, and the numbers of all rows of the mesh.
+#[derive(Debug)]
+struct Speeds {
+    reducer: Reducer,
+    uniforms: Vec<f64>,
+    /// Empty rows are of values that have changed since.
+    rows: Vec<Vec<f64>>,
 }
 
 /// A slab in a window.
@@ -76,7 +88,7 @@ impl<T: Number, W: Window<T>> Streamed<T, W> {
     pub(crate) fn new(
         plan: &Plan,
         domain: Domain,
-        (slabs, substeps): (Slabs, usize),
+        (slabs, rules): (Slabs, Rules),
         pool: Arc<ThreadPool>,
         mut window: impl FnMut(Domain) -> Result<W, Error>,
     ) -> Result<Self, Error> {
@@ -132,7 +144,20 @@ impl<T: Number, W: Window<T>> Streamed<T, W> {
         }
         let jobs = windows.iter().map(|_| None).collect();
         let (first, next) = (0, 0);
-        Ok(Streamed { host, aside, aside_shape, windows, jobs, slabs, first, next, substeps, pool })
+        Ok(Streamed {
+            windows,
+            host,
+            aside,
+            aside_shape,
+            jobs,
+            slabs,
+            first,
+            next,
+            rules,
+            failed: None,
+            speeds: None,
+            pool,
+        })
     }
 
     /// Returns one of the windows.
@@ -183,8 +208,11 @@ impl<T: Number, W: Window<T>> Streamed<T, W> {
             self.jobs[window] = Some(Job { slab, moment: *moment, comes_back: false });
             let of = &self.slabs.all[slab];
             let looked = (self.slabs.axis, of.at..of.at + of.own.len());
-            let begun = self.windows[window].begin_steps(moments, looked);
+            let begun = self.windows[window].begin_steps(moments, looked.clone());
             begun.map_err(|failure| self.on_mesh(slab, failure))?;
+            if let Some(Speeds { reducer, uniforms, .. }) = &self.speeds {
+                self.windows[window].begin_rows((reducer, uniforms), looked)?;
+            }
             if let Some(before) = before.replace(window) {
                 self.between(before, window)?;
                 self.download(before)?;
@@ -279,16 +307,22 @@ impl<T: Number, W: Window<T>> Streamed<T, W> {
         let Some(Job { slab, moment, .. }) = self.jobs[window].take() else {
             return Ok(());
         };
-        match self.windows[window].finish()? {
-            None => Ok(()),
-            Some(bad) => {
-                let substep = self.substeps.saturating_sub(1);
-                let fields = After::Lost;
-                let unseen = self.slabs.steps as u64 - 1;
-                let failure = Failure::NotFinite { bad, moment, substep, fields, unseen };
-                Err(self.on_mesh(slab, failure))
+        let Finished { bad, rows } = self.windows[window].finish()?;
+        if let Some(bad) = bad {
+            let substep = self.rules.times.len().saturating_sub(1);
+            let (fields, unseen) = (After::Lost, self.slabs.steps as u64 - 1);
+            let failure = Failure::NotFinite { bad, moment, substep, fields, unseen };
+            return Err(self.on_mesh(slab, failure));
+        }
+        if let Some(speeds) = &mut self.speeds {
+            let Slabs { axis, all, .. } = &self.slabs;
+            let of_layer = if *axis == 1 { 1 } else { self.host.domain.mesh.cells[1] };
+            let first = all[slab].own.start * of_layer;
+            for (to, row) in speeds.rows[first..].iter_mut().zip(rows) {
+                *to = row;
             }
         }
+        Ok(())
     }
 
     /// Returns the failure of a slab as one of the mesh, whose other slabs are of other times.
@@ -312,6 +346,9 @@ impl<T: Number, W: Window<T>> Streamed<T, W> {
 
     /// Waits for all slabs.
     fn settle(&mut self) -> Result<(), Failure> {
+        if let Some(failure) = self.failed.take() {
+            return Err(failure);
+        }
         let done = (0..self.windows.len()).try_for_each(|window| self.finish(window));
         if done.is_err() {
             self.abandon();
@@ -387,6 +424,9 @@ impl<T: Number, W: Window<T>> Device<T> for Streamed<T, W> {
     ) -> Result<(), Error> {
         self.wait()?;
         self.pool.install(|| self.host.set(buffer, value));
+        if let Some(speeds) = &mut self.speeds {
+            speeds.rows.iter_mut().for_each(Vec::clear);
+        }
         Ok(())
     }
 
@@ -402,10 +442,12 @@ impl<T: Number, W: Window<T>> Device<T> for Streamed<T, W> {
 
     fn add_reducer(
         &mut self,
-        _algorithm: &Algorithm,
-        _updates: &[(usize, Reduction)],
+        algorithm: &Algorithm,
+        updates: &[(usize, Reduction)],
     ) -> Result<usize, Error> {
-        Ok(0)
+        let windows = self.windows.iter_mut();
+        let numbers = windows.map(|window| window.prepare_reducer(algorithm, updates));
+        numbers.collect::<Result<Vec<_>, _>>().map(|numbers| numbers.first().copied().unwrap_or(0))
     }
 
     fn reduce(&mut self, reducer: &Reducer, uniforms: &[f64], t: f64) -> Result<Vec<f64>, Error> {
@@ -423,6 +465,30 @@ impl<T: Number, W: Window<T>> Device<T> for Streamed<T, W> {
     fn first_not_finite(&mut self) -> Result<Option<BadValue>, Error> {
         self.wait()?;
         Ok(self.pool.install(|| self.host.first_not_finite()))
+    }
+
+    fn begin(
+        &mut self,
+        speeds: &Reducer,
+        uniforms: &[f64],
+        asked: Asked,
+    ) -> Result<Option<(Vec<f64>, Length)>, Error> {
+        if let Err(failure) = self.settle() {
+            self.failed = Some(failure);
+            return Err(Error::Bug("a pass has failed, and its steps were not checked".into()));
+        }
+        let known = self.speeds.as_ref().filter(|own| own.rows.iter().all(|row| !row.is_empty()));
+        let numbers = match known {
+            Some(own) => own.reducer.total(&own.rows, self.host.domain.mesh.cells),
+            None => self.reduce(speeds, uniforms, asked.t)?,
+        };
+        if self.speeds.is_none() && speeds.is_local() {
+            let [_, ny, nz] = self.host.domain.mesh.cells;
+            let (reducer, uniforms) = (speeds.clone(), uniforms.to_vec());
+            self.speeds = Some(Speeds { reducer, uniforms, rows: vec![Vec::new(); ny * nz] });
+        }
+        let length = self.rules.step(asked, &numbers);
+        Ok(Some((numbers, length)))
     }
 
     fn memory_use(&self) -> MemoryUse {

@@ -4,6 +4,10 @@ use std::any::Any;
 use std::fmt::Debug;
 use std::ops::Range;
 
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::model::Reduction;
+
+use crate::backend::Reducer;
 use crate::field::{Array, BadValue, Shape};
 use crate::step::{Failure, Moment};
 use crate::{Error, MemoryUse, Number};
@@ -15,6 +19,15 @@ pub(crate) struct Layers<A> {
     pub(crate) shape: Shape,
     /// The first of them, counted from the first cell.
     pub(crate) first: isize,
+}
+
+/// The results of a window beside the values of its cells.
+#[derive(Debug, Default)]
+pub(crate) struct Finished {
+    /// The first value that is not finite.
+    pub(crate) bad: Option<BadValue>,
+    /// The numbers of each row, of those that were to be reduced.
+    pub(crate) rows: Vec<Vec<f64>>,
 }
 
 /// Layers of a window.
@@ -62,6 +75,20 @@ pub(crate) trait Window<T: Number>: Any + Debug + Send + Sync + Sized {
         looked: (usize, Range<usize>),
     ) -> Result<(), Failure>;
 
+    /// Prepares some updates of an algorithm with one substep and the same states; returns its number.
+    fn prepare_reducer(
+        &mut self,
+        algorithm: &Algorithm,
+        updates: &[(usize, Reduction)],
+    ) -> Result<usize, Error>;
+
+    /// Begins to reduce the rows of some layers along an axis, by quantities that read no neighbours.
+    fn begin_rows(
+        &mut self,
+        by: (&Reducer, &[f64]),
+        layers: (usize, Range<usize>),
+    ) -> Result<(), Error>;
+
     /// Begins to copy its own layers of a buffer to the host.
     fn download(
         &mut self,
@@ -80,6 +107,6 @@ pub(crate) trait Window<T: Number>: Any + Debug + Send + Sync + Sized {
         Ok(())
     }
 
-    /// Waits for all work, and returns the first value that is not finite.
-    fn finish(&mut self) -> Result<Option<BadValue>, Error>;
+    /// Waits for all work.
+    fn finish(&mut self) -> Result<Finished, Error>;
 }

@@ -426,7 +426,6 @@ pub(crate) fn device<T: Number>(
         watched: setup.system.observation(),
     };
     let rules = rules::<T>(&setup.system, &setup.params, &setup.mesh, setup.cfl_axes);
-    let substeps = rules.times.len();
     let mut device: Box<dyn Device<T>> = match engine {
         Chosen::Cpu(choice) => {
             let new = |domain: Domain| {
@@ -436,7 +435,7 @@ pub(crate) fn device<T: Number>(
             match &setup.slabs {
                 None => Box::new(new(domain)?),
                 Some(slabs) => {
-                    let slabs = (slabs.clone(), substeps);
+                    let slabs = (slabs.clone(), rules.clone());
                     Box::new(Streamed::new(plan, domain, slabs, pool.clone(), new)?)
                 }
             }
@@ -453,7 +452,7 @@ pub(crate) fn device<T: Number>(
             match &setup.slabs {
                 None => Box::new(new(cards, domain)?),
                 Some(slabs) => {
-                    let slabs = (slabs.clone(), substeps);
+                    let slabs = (slabs.clone(), rules.clone());
                     let window = |domain: Domain| {
                         let card = cards.first().ok_or_else(|| Error::Bug("no card".into()))?;
                         cuda::CardWindow::new(new(vec![card.beside()?], domain)?)

@@ -3,14 +3,17 @@
 use std::ops::Range;
 
 use cudarc::driver::sys::{CU_MEMHOSTREGISTER_PORTABLE, cuMemHostRegister_v2, cuMemHostUnregister};
-use cudarc::driver::{CudaEvent, DriverError, result};
+use cudarc::driver::{CudaEvent, CudaSlice, DriverError, result};
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::model::Reduction;
 use stencil_compiler::plan::BufferRole;
 
 use super::Machine;
 use super::finite_check::NONE;
 use super::tasks::CapturedPart;
 use crate::backend::cuda::CudaError;
-use crate::backend::stream::{Layers, Own, Window};
+use crate::backend::stream::{Finished, Layers, Own, Window};
+use crate::backend::{Device, Reducer};
 use crate::field::{Array, BadValue, Shape};
 use crate::step::{Failure, Moment};
 use crate::{Error, MemoryUse, Number};
@@ -25,6 +28,10 @@ pub(crate) struct CardWindow<T> {
     copied: CudaEvent,
     /// The layers along an axis that are searched for bad values, if they are.
     looked: Option<(usize, Range<usize>)>,
+    /// The numbers of rows, quantity by quantity.
+    numbers: Option<CudaSlice<f64>>,
+    /// The number of rows and of quantities that are reduced, if they are.
+    reduced: Option<[usize; 2]>,
 }
 
 /// Pages of the host that stay where they are.
@@ -74,7 +81,14 @@ impl<T: Number> CardWindow<T> {
             return Err(Error::Bug("layers of the host and of the card differ".into()));
         }
         let event = machine.card.context.new_event(None).map_err(failed)?;
-        Ok(CardWindow { pinned: Vec::new(), machine, copied: event, looked: None })
+        Ok(CardWindow {
+            pinned: Vec::new(),
+            machine,
+            copied: event,
+            looked: None,
+            numbers: None,
+            reduced: None,
+        })
     }
 
     /// Returns the address of these values of a buffer.
@@ -199,10 +213,51 @@ impl<T: Number> Window<T> for CardWindow<T> {
         Ok(self.machine.card.synchronize()?)
     }
 
-    fn finish(&mut self) -> Result<Option<BadValue>, Error> {
-        match self.looked.take() {
-            Some((axis, layers)) => Ok(self.found(axis, &layers)?),
-            None => Ok(self.machine.card.synchronize().map(|()| None)?),
+    fn prepare_reducer(
+        &mut self,
+        algorithm: &Algorithm,
+        updates: &[(usize, Reduction)],
+    ) -> Result<usize, Error> {
+        self.machine.add_reducer(algorithm, updates)
+    }
+
+    fn begin_rows(
+        &mut self,
+        (reducer, uniforms): (&Reducer, &[f64]),
+        (axis, layers): (usize, Range<usize>),
+    ) -> Result<(), Error> {
+        let cells = self.machine.fields.shape().cells;
+        let of_layer = if axis == 1 { 1 } else { cells[1] };
+        let rows = layers.start * of_layer..layers.end * of_layer;
+        let quantities = reducer.count();
+        let numbers = match self.numbers.take() {
+            Some(numbers) => numbers,
+            None => {
+                let all = cells[axis] * of_layer * quantities;
+                self.machine.card.stream.alloc_zeros(all).map_err(failed)?
+            }
+        };
+        let numbers = self.numbers.insert(numbers);
+        self.reduced = Some([rows.len(), quantities]);
+        self.machine.with_reducer(reducer, |machine, own| {
+            machine.start_row_numbers(own, uniforms, rows, numbers)
+        })
+    }
+
+    fn finish(&mut self) -> Result<Finished, Error> {
+        let bad = match self.looked.take() {
+            Some((axis, layers)) => self.found(axis, &layers)?,
+            None => None,
+        };
+        let stream = &self.machine.card.stream;
+        let mut rows = Vec::new();
+        if let (Some([count, quantities]), Some(numbers)) = (self.reduced.take(), &self.numbers) {
+            let all = stream.clone_dtoh(&numbers.slice(..count * quantities)).map_err(failed)?;
+            stream.synchronize().map_err(failed)?;
+            let row = |row: usize| (0..quantities).map(|which| all[which * count + row]).collect();
+            rows = (0..count).map(row).collect();
         }
+        stream.synchronize().map_err(failed)?;
+        Ok(Finished { bad, rows })
     }
 }
