@@ -59,7 +59,7 @@ impl Display for Stream {
     }
 }
 
-/// Windows that a mesh on the processor is cut for if no memory is given.
+/// Slabs that a mesh on the processor is cut into if no memory is given, or fewer if these are too thin.
 const SIMULATED: usize = 4;
 
 /// Most steps of a pass that the model chooses.
@@ -188,7 +188,7 @@ fn cut(
     })?;
     let most = match budget {
         Some(budget) => room.layers(axis, budget / WINDOWS),
-        None => layers.div_ceil(SIMULATED) + 2 * deep,
+        None => layers.div_ceil((layers / deep.max(1)).clamp(1, SIMULATED)) + 2 * deep,
     };
     let slabs = Slabs::new((axis, layers, on.boundaries.periodic[axis]), (deep, steps), most);
     slabs.ok_or_else(|| {
