@@ -13,10 +13,10 @@ use stencil_compiler::stability::{self, Axes};
 use super::check::{check_cells, missing, number, params};
 use super::engine::{Chosen, choose};
 use super::scheduled::Scheduled;
-use super::stream::{OnMesh, Streaming, Through};
+use super::stream::OnMesh;
 use super::{Builder, Engine};
 use crate::backend::cpu::{self, Checked};
-use crate::backend::stream::{Rates, Streamed, WINDOWS};
+use crate::backend::stream::Streamed;
 use crate::backend::{Device, cuda};
 use crate::field::Domain;
 use crate::mesh::{Axis, Boundaries, Mesh, Patches, Sampled, device_boxes, formula};
@@ -24,7 +24,7 @@ use crate::simulation::watch::Watch;
 use crate::simulation::{Pace, Parts, Picked, Picking, Setup, Timings, sampled};
 use crate::step::{Plans, Rules, halo_of, kind};
 use crate::transport::Ranks;
-use crate::{Error, Instructions, Number, Schedule, Simulation, Source, Stream, SystemDef};
+use crate::{Error, Instructions, Number, Schedule, Simulation, Source, SystemDef};
 
 /// The part of the limit that automatic steps take.
 pub(crate) const AUTO: f64 = 0.8;
@@ -74,19 +74,10 @@ impl<T: Number> Builder<T> {
         let given = given.map(|(name, source)| (name.clone(), format!("{source:?}")));
         let given: Vec<(String, String)> = given.collect();
         let sources = sources(&system, &params, self.sources, mesh.cells)?;
-        let read = sources.iter().filter(|(name, _)| plan.buffer(name).is_some());
-        let read: Vec<&Sampled> = read.map(|(_, source)| source).collect();
-        let on = OnMesh {
-            dimension: system.model().dimension,
-            mesh: &mesh,
-            boundaries: &boundaries,
-            halo,
-        };
-        let through = match engine {
-            Chosen::Cuda if streaming.stream != Stream::Off => through(&mut card, cache.as_ref())?,
-            Chosen::Cuda | Chosen::Cpu(_) => Through::default(),
-        };
-        let slabs = streaming.slabs::<T>(through, (&plan, &read), on)?;
+        let dimension = system.model().dimension;
+        let on = OnMesh { dimension, mesh: &mesh, boundaries: &boundaries, halo };
+        let through = streaming.device(engine, (&mut card, cache.as_ref()))?;
+        let slabs = streaming.slabs::<T>(through, (&plan, &sources), on)?;
         // Picks and fused steps are made for the whole mesh.
         let (pick, picking, fused) = match slabs {
             Some(_) => (None, Picking::Over(Picked::Unwanted), None),
@@ -225,17 +216,6 @@ impl<T: Number> Builder<T> {
         })
     }
 
-    /// Returns the settings that decide how the mesh passes through its device.
-    fn streaming(&self, pace: Pace, patches: &Patches) -> Streaming {
-        Streaming {
-            stream: self.stream,
-            memory: self.card_memory,
-            adapts: !matches!(pace, Pace::Fixed(_)),
-            alone: patches.is_one() && self.ranks.count() == 1,
-            undoes: self.cfl_limit.is_some(),
-        }
-    }
-
     /// Returns the steps between two checks of values on a card.
     fn looks(&self) -> Result<usize, Error> {
         let usual = if self.keep_last { LOOK } else { 1 };
@@ -281,18 +261,6 @@ impl<T: Number> Builder<T> {
         check_scheme(system)?;
         Ok(Pace::Adaptive { number: cfl, most: self.dt, limit })
     }
-}
-
-/// Returns the free memory of a card, and the rates of its bus and its memory.
-fn through(card: &mut cuda::Opening, cache: Option<&cuda::Cache>) -> Result<Through, Error> {
-    let free = card.room(WINDOWS)?;
-    let rates = card.card().map(|card| -> Result<Rates, cuda::CudaError> {
-        let calibration = card.kept_calibration(cache)?;
-        let by_clock = card.memory_bytes_per_s()?.unwrap_or(f64::INFINITY);
-        let copy_bytes = calibration.map_or(by_clock, |calibration| calibration.rates.copy_bytes);
-        Ok(Rates { bus: card.bus(cache, false)?, copy_bytes })
-    });
-    Ok(Through { free, rates: rates.transpose()? })
 }
 
 /// Is there a step that is stable for the system's speeds?

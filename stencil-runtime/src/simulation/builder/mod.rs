@@ -410,35 +410,6 @@ impl<T: Number> Builder<T> {
         self
     }
 
-    /// Sets whether the mesh passes through its device slab by slab, from the memory of the host and back; off if not set. A
-    /// mesh may then be larger than the memory of a card. Slabs are cut along the last axis. Fields before a step are not
-    /// [kept](Self::keep_last), and no bit of the results depends on it. The processor stands for a card.
-    ///
-    /// ```
-    /// # use stencil_runtime::{Error, Simulation, Stream, SystemDef};
-    /// # let heat = SystemDef::from_text("heat.pde", "
-    /// #     pub system Heat in 2d { field q: scalar; ddt(q) = lap(q); }")?;
-    /// let bits = |stream| -> Result<Vec<u64>, Error> {
-    ///     let run = Simulation::<f64>::builder(&heat).cells([8, 64, 1]).dt(1e-5);
-    ///     let mut simulation = run.stream(stream).build()?;
-    ///     simulation.set("q", |x, y, _| x * (1.0 - y))?;
-    ///     simulation.run(3, |_, _| ())?;
-    ///     simulation.bits()
-    /// };
-    /// assert_eq!(bits(Stream::Off)?, bits(Stream::Steps(1))?);
-    /// # Ok::<(), Error>(())
-    /// ```
-    pub fn stream(mut self, stream: Stream) -> Self {
-        self.stream = stream;
-        self
-    }
-
-    /// Sets the bytes of the memory of a card that the arrays of a run may take; all that is free if not set.
-    pub fn card_memory(mut self, bytes: usize) -> Self {
-        self.card_memory = Some(bytes);
-        self
-    }
-
     /// Sets whether the fields before a step are kept until it has succeeded, so that they can be written when it
     /// fails; true if not set. It takes the memory of one more array a component, and no time. Without it a card
     /// checks values after each step, unless told to do so [less often](Self::look_every).

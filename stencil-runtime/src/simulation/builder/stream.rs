@@ -1,13 +1,18 @@
 //! Meshes that pass through a device slab by slab.
 
+use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use stencil_compiler::plan::{BufferRole, Plan};
+use stencil_compiler::plan::{BufferRole, Plan, max3};
 
+use super::Builder;
+use super::engine::Chosen;
+use crate::backend::cuda;
 use crate::backend::stream::{PassTime, Rates, Slabs, WINDOWS, overlap};
 use crate::field::{Shape, memory_use};
-use crate::mesh::{Boundaries, Mesh, Sampled};
+use crate::mesh::{Boundaries, Mesh, Patches, Sampled};
+use crate::simulation::Pace;
 use crate::{Error, Number};
 
 /// Whether the fields of a run stay in the memory of the host, and pass through its device slab by slab. Results do not
@@ -59,6 +64,48 @@ impl Display for Stream {
     }
 }
 
+impl<T: Number> Builder<T> {
+    /// Sets whether the mesh passes through its device slab by slab, from the memory of the host and back; off if not set. A
+    /// mesh may then be larger than the memory of a card. Slabs are cut along the last axis. Fields before a step are not
+    /// [kept](Self::keep_last), and no bit of the results depends on it. The processor stands for a card.
+    ///
+    /// ```
+    /// # use stencil_runtime::{Error, Simulation, Stream, SystemDef};
+    /// # let heat = SystemDef::from_text("heat.pde", "
+    /// #     pub system Heat in 2d { field q: scalar; ddt(q) = lap(q); }")?;
+    /// let bits = |stream| -> Result<Vec<u64>, Error> {
+    ///     let run = Simulation::<f64>::builder(&heat).cells([8, 64, 1]).dt(1e-5);
+    ///     let mut simulation = run.stream(stream).build()?;
+    ///     simulation.set("q", |x, y, _| x * (1.0 - y))?;
+    ///     simulation.run(3, |_, _| ())?;
+    ///     simulation.bits()
+    /// };
+    /// assert_eq!(bits(Stream::Off)?, bits(Stream::Steps(1))?);
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn stream(mut self, stream: Stream) -> Self {
+        self.stream = stream;
+        self
+    }
+
+    /// Sets the bytes of the memory of a card that the arrays of a run may take; all that is free if not set.
+    pub fn card_memory(mut self, bytes: usize) -> Self {
+        self.card_memory = Some(bytes);
+        self
+    }
+
+    /// Returns the settings that decide how the mesh passes through its device.
+    pub(super) fn streaming(&self, pace: Pace, patches: &Patches) -> Streaming {
+        Streaming {
+            stream: self.stream,
+            memory: self.card_memory,
+            adapts: !matches!(pace, Pace::Fixed(_)),
+            alone: patches.is_one() && self.ranks.count() == 1,
+            undoes: self.cfl_limit.is_some(),
+        }
+    }
+}
+
 /// Slabs that a mesh on the processor is cut into if no memory is given, or fewer if these are too thin.
 const SIMULATED: usize = 4;
 
@@ -97,11 +144,31 @@ pub(super) struct OnMesh<'a> {
 }
 
 impl Streaming {
+    /// Returns the free memory of the card that a mesh passes through, and the rates of its bus and its memory.
+    pub(super) fn device(
+        self,
+        engine: Chosen,
+        (card, cache): (&mut cuda::Opening, Option<&cuda::Cache>),
+    ) -> Result<Through, Error> {
+        if self.stream == Stream::Off || !matches!(engine, Chosen::Cuda) {
+            return Ok(Through::default());
+        }
+        // Kernels take some memory, too.
+        let free = card.room(WINDOWS)?.map(|free| free - free / 50);
+        let rates = card.card().map(|card| -> Result<Rates, cuda::CudaError> {
+            let known = card.kept_calibration(cache)?;
+            let by_clock = card.memory_bytes_per_s()?.unwrap_or(f64::INFINITY);
+            let copy_bytes = known.map_or(by_clock, |calibration| calibration.rates.copy_bytes);
+            Ok(Rates { bus: card.bus(cache, false)?, copy_bytes })
+        });
+        Ok(Through { free, rates: rates.transpose()? })
+    }
+
     /// Returns the slabs of a mesh that passes through its device, if it does.
     pub(super) fn slabs<T: Number>(
         self,
         device: Through,
-        (plan, sources): (&Plan, &[&Sampled]),
+        (plan, sources): (&Plan, &BTreeMap<String, Sampled>),
         on: OnMesh<'_>,
     ) -> Result<Option<Slabs>, Error> {
         let cells = on.mesh.cells;
@@ -118,7 +185,9 @@ impl Streaming {
             Stream::Auto => MOST_STEPS,
             Stream::Steps(steps) => steps,
         };
-        self.check(sources, on)?;
+        let mut read = sources.iter().filter(|(name, _)| plan.buffer(name).is_some());
+        let changes = read.any(|(_, source)| matches!(source, Sampled::Unsteady(_)));
+        self.check(changes, on)?;
         let cut = |steps: usize| -> Result<Slabs, Error> {
             let mut slabs = cut(&room, plan, (on, budget), steps)?;
             let layer = room.layer(slabs.axis);
@@ -143,7 +212,7 @@ impl Streaming {
     }
 
     /// Can a run pass through its device?
-    fn check(self, sources: &[&Sampled], on: OnMesh<'_>) -> Result<(), Error> {
+    fn check(self, sources_change: bool, on: OnMesh<'_>) -> Result<(), Error> {
         let (off, boundaries) = ("leave streaming off", on.boundaries);
         if on.dimension < 2 {
             return Err(refused("a mesh of one dimension has no layers", off));
@@ -166,7 +235,7 @@ impl Streaming {
                 "give a constant, or leave streaming off",
             ));
         }
-        match sources.iter().any(|source| matches!(source, Sampled::Unsteady(_))) {
+        match sources_change {
             true => Err(refused("a source changes with time", off)),
             false => Ok(()),
         }
@@ -221,7 +290,12 @@ struct Room {
 
 impl Room {
     fn new<T: Number>(plan: &Plan, cells: [usize; 3], halo: [usize; 3]) -> Self {
-        let own = plan.halo();
+        // Also where kernels read around the ends of an axis.
+        let reads = plan.launches.iter().flat_map(|launch| {
+            let reads = launch.inputs.iter().map(|(_, read)| *read);
+            reads.map(|read| std::array::from_fn(|axis| read[axis] + launch.extend[axis]))
+        });
+        let own = reads.fold(plan.halo(), max3);
         let of_roles = |roles: &[BufferRole]| {
             plan.buffers.iter().filter(|buffer| roles.contains(&buffer.role)).count()
         };

@@ -65,9 +65,10 @@ impl Way {
     fn begin(&mut self) -> Result<(), CudaError> {
         let (at, stream) = (start(&self.card, &self.on.stream), self.on.stream.cu_stream());
         let host = self.host.bytes();
-        // SAFETY: both sides have so many bytes, and live until the copy has ended.
         let copy = match self.goes_up {
+            // SAFETY: both sides have so many bytes, and live until the copy has ended.
             true => unsafe { result::memcpy_htod_async(at, host, stream) },
+            // SAFETY: as above.
             false => unsafe { result::memcpy_dtoh_async(host, at, stream) },
         };
         copy.map_err(failed)
