@@ -163,6 +163,6 @@ mod tests {
         }
         assert_eq!(Slabs::new((2, 16, true), (3, 1), 6), None);
         assert_eq!(Slabs::new((2, 16, true), (3, 1), 16).unwrap().moved(), [16, 16]);
-        assert_eq!(Slabs::new((2, 16, false), (3, 1), 11).unwrap().moved(), [16 + 4 * 3, 16]);
+        assert_eq!(Slabs::new((2, 16, false), (3, 1), 11).unwrap().moved(), [16 + 6 * 3, 16]);
     }
 }
