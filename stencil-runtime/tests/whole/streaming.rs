@@ -217,6 +217,11 @@ fn a_run_that_cannot_stream_is_told_why() {
             "{told}"
         );
     }
+    let cells = [64, 64, 1 << 26];
+    let heat = text("pub system Heat in 3d { field q: scalar; ddt(q) = lap(q); }");
+    let large = Simulation::<f64>::builder(&heat).cells(cells).dt(1e-30);
+    let large = told(large.stream(Stream::Steps(1)).card_memory(64 << 20));
+    assert!(large.contains("of memory, and ") && large.contains("1 fields"), "{large}");
     let line: SystemDef = text("pub system Line in 1d { field q: scalar; ddt(q) = lap(q); }");
     let run = Simulation::<f64>::builder(&line).cells([64, 1, 1]).dt(1e-6);
     assert!(told(run.stream(Stream::Steps(1))).contains("one dimension has no layers"));

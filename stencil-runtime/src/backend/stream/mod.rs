@@ -4,10 +4,9 @@
 //! one is copied to it while another is stepped and a third one is copied back. A slab goes to its window with layers of its
 //! neighbours around it: values near the ends of a window are spoilt step by step, and only the slab's own come back.
 //!
-//! Values come back in place. The slab before has been copied whole when a slab's new values come back, the slab behind
-//! needs the old ones of its neighbour and has been copied by then, too; and the layers of the first slab that the last one
-//! needs are set aside when a pass begins. A pass begins with the slab behind the first one of the pass before, so that it
-//! need not wait for the last one.
+//! New values of a slab come back in place, once the next slab is in its window: it needs old values of this one. The last slab
+//! of a pass needs old values of the first one, too; these are set aside when the pass begins. A pass begins with another slab
+//! than the pass before, the one behind: its neighbours came back long ago, so it need not wait for the last slab.
 
 mod device;
 mod pass;
@@ -37,6 +36,9 @@ pub(crate) use window::{Finished, Layers, Own, Window};
 
 /// Windows of a device: one is copied to, one is stepped, one is copied back.
 pub(crate) const WINDOWS: usize = 3;
+
+/// The roles of buffers that pass: fields, counts and sources.
+const CROSS: [BufferRole; 3] = [BufferRole::Field, BufferRole::Count, BufferRole::Given];
 
 /// A mesh on the host, and the windows through which its slabs pass.
 #[derive(Debug)]
@@ -92,6 +94,7 @@ impl<T: Number, W: Window<T>> Streamed<T, W> {
         pool: Arc<ThreadPool>,
         mut window: impl FnMut(Domain) -> Result<W, Error>,
     ) -> Result<Self, Error> {
+        check_memory::<T>(plan, &domain)?;
         let cells = slabs.cells(domain.mesh.cells);
         let count = slabs.all.len().min(WINDOWS);
         let of_window = || Domain {
@@ -106,30 +109,17 @@ impl<T: Number, W: Window<T>> Streamed<T, W> {
         let halo = windows.first().map_or([0; 3], |window| window.shape().halo);
         let patches = domain.patches;
         let mut host = Fields::without_arrays(plan, domain, patches, halo)?;
-        let of_aside = {
-            let mut cells = cells;
-            cells[slabs.axis] = slabs.overlap.max(1);
-            cells
-        };
+        let mut of_aside = cells;
+        of_aside[slabs.axis] = slabs.overlap.max(1);
         let bug = || Error::Bug("a mesh has a shape, and a part of it has none".into());
         let aside_shape = Shape::new(of_aside, halo, T::BYTES).ok_or_else(bug)?;
+        let all = 0..host.buffers.count();
+        let passes: Vec<bool> = all.map(|at| CROSS.contains(&host.buffers.role(at))).collect();
         let changed = host.buffers.changed();
-        let crosses =
-            |at: &usize| host.buffers.role(*at) == BufferRole::Given || changed.contains(at);
-        let held: Vec<usize> = (0..host.buffers.count()).filter(crosses).collect();
-        let of_role = |role| host.buffers.of_role(role).len();
-        let needed = [
-            ("fields", of_role(BufferRole::Field)),
-            ("counts", of_role(BufferRole::Count)),
-            ("sources", of_role(BufferRole::Given)),
-        ];
-        let needed: Vec<_> = needed.into_iter().filter(|(_, count)| *count > 0).collect();
-        let (mesh, free) = (host.domain.mesh.cells, free_memory::available());
-        memory_use::fits(&needed, (mesh, halo), [1; 3], T::BYTES, free)?;
-        let is_kept = |at: usize| changed.contains(&at) && slabs.all.len() > 1;
+        let is_kept = |at: &usize| changed.contains(at) && slabs.all.len() > 1;
         let mut aside: Vec<Array<T>> = pool.install(|| {
-            host.allocate(|at| held.contains(&at), PAGE)?;
-            let all = (0..host.buffers.count()).map(|at| match is_kept(at) {
+            host.allocate(|at| passes[at], PAGE)?;
+            let all = (0..passes.len()).map(|at| match is_kept(&at) {
                 true => array_of(&aside_shape, PAGE),
                 false => Ok(Array::default()),
             });
@@ -137,23 +127,22 @@ impl<T: Number, W: Window<T>> Streamed<T, W> {
         })?;
         // The last window is dropped last: no copy of another one is in progress then.
         if let Some(last) = windows.last_mut() {
-            for at in held {
+            for at in (0..passes.len()).filter(|at| passes[*at]) {
                 last.share(host.array_mut(at))?;
             }
-            let mut kept = aside.iter_mut().filter(|array| !array.values().is_empty());
-            kept.try_for_each(|array| last.share(array))?;
+            for at in (0..passes.len()).filter(is_kept) {
+                last.share(&mut aside[at])?;
+            }
         }
-        let jobs = windows.iter().map(|_| None).collect();
-        let (first, next) = (0, 0);
         Ok(Streamed {
+            jobs: windows.iter().map(|_| None).collect(),
             windows,
             host,
             aside,
             aside_shape,
-            jobs,
             slabs,
-            first,
-            next,
+            first: 0,
+            next: 0,
             rules,
             failed: None,
             speeds: None,
@@ -165,4 +154,15 @@ impl<T: Number, W: Window<T>> Streamed<T, W> {
     pub(crate) fn window(&self) -> Option<&W> {
         self.windows.first()
     }
+}
+
+/// Checks that the host has memory for all fields of a mesh, before any is taken.
+fn check_memory<T: Number>(plan: &Plan, domain: &Domain) -> Result<(), Error> {
+    let (halo, cells) = (plan.halo(), domain.mesh.cells);
+    let halo = std::array::from_fn(|axis| domain.halo[axis].max(halo[axis] as usize));
+    let count = |role| plan.buffers.iter().filter(|buffer| buffer.role == role).count();
+    let arrays = CROSS.map(count);
+    let needed = ["fields", "counts", "sources"].into_iter().zip(arrays);
+    let needed: Vec<_> = needed.filter(|(_, count)| *count > 0).collect();
+    Ok(memory_use::fits(&needed, (cells, halo), [1; 3], T::BYTES, free_memory::available())?)
 }

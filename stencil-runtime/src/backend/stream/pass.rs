@@ -1,12 +1,13 @@
 //! A pass: all slabs go through the windows of a device.
 
+use stencil_compiler::plan::BufferRole;
+
 use super::slabs::Slab;
 use super::window::{Finished, Layers, Own};
 use super::{Job, Slabs, Speeds, Streamed, Window};
 use crate::field::{Array, BadValue};
 use crate::step::{After, Failure, Moment};
 use crate::{Error, Number};
-use stencil_compiler::plan::BufferRole;
 
 impl<T: Number, W: Window<T>> Streamed<T, W> {
     /// Does steps on all slabs. The fields are lost if they fail.
@@ -83,6 +84,8 @@ impl<T: Number, W: Window<T>> Streamed<T, W> {
                 self.finish(at)?;
             }
         }
+        // The last slab of the pass before may still be copied from there.
+        self.windows.iter().try_for_each(Window::wait_for_copies)?;
         let Slabs { axis, overlap, .. } = self.slabs;
         let (shape, first) = (*self.host.shape(), self.slabs.all[slab].own.start as isize);
         let from = shape.layers(axis, first..first + overlap as isize);

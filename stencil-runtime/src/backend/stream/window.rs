@@ -102,6 +102,11 @@ pub(crate) trait Window<T: Number>: Any + Debug + Send + Sync + Sized {
         Ok(())
     }
 
+    /// Waits for all that it was given to copy from the host.
+    fn wait_for_copies(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
     /// Waits for all work.
     fn wait(&self) -> Result<(), Error> {
         Ok(())

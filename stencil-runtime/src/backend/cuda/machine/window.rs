@@ -209,6 +209,10 @@ impl<T: Number> Window<T> for CardWindow<T> {
         Ok(self.machine.card.stream.wait(&other.copied).map_err(failed)?)
     }
 
+    fn wait_for_copies(&self) -> Result<(), Error> {
+        Ok(self.copied.synchronize().map_err(failed)?)
+    }
+
     fn wait(&self) -> Result<(), Error> {
         Ok(self.machine.card.synchronize()?)
     }
