@@ -12,6 +12,8 @@ mod device;
 mod pass;
 mod passes;
 mod slabs;
+#[cfg(test)]
+mod tests;
 mod time;
 mod window;
 
