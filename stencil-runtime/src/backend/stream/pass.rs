@@ -46,9 +46,6 @@ impl<T: Number, W: Window<T>> Streamed<T, W> {
                     self.finish(at)?;
                 }
             }
-            // Copies to windows are made in their order, so that each slab waits for those of all before.
-            let last = (window + self.windows.len() - 1) % self.windows.len();
-            self.between(window, last)?;
             self.upload(slab, window, (slab + 1) % count == first)?;
             self.jobs[window] = Some(Job { slab, moment: *moment, comes_back: false });
             let of = &self.slabs.all[slab];
@@ -59,22 +56,16 @@ impl<T: Number, W: Window<T>> Streamed<T, W> {
                 self.windows[window].begin_rows((reducer, uniforms), looked)?;
             }
             if let Some(before) = before.replace(window) {
-                self.between(before, window)?;
+                // The next slab needs the old values that these replace.
+                let both = self.windows.get_disjoint_mut([before, window]);
+                let [behind, ahead] = both.map_err(|_| Error::Bug("one window of many".into()))?;
+                behind.wait_for(ahead)?;
                 self.download(before)?;
             }
         }
         before.map_or(Ok(()), |last| self.download(last))?;
         self.first = (first + 1) % count;
         Ok(())
-    }
-
-    /// Lets a window wait for all that another one copies from the host.
-    fn between(&mut self, window: usize, other: usize) -> Result<(), Error> {
-        match self.windows.get_disjoint_mut([window, other]) {
-            Ok([window, other]) => window.wait_for(other),
-            // There is one window.
-            Err(_) => Ok(()),
-        }
     }
 
     /// Keeps the layers of a slab that the last one of a pass needs.
