@@ -66,3 +66,19 @@ impl PassTime {
         if bus > 0.0 { self.steps.min(bus) / (bus + self.ends) } else { 1.0 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_part_is_the_time_of_a_pass() {
+        let time = PassTime { up: 2.0, down: 1.0, steps: 0.5, ends: 0.0 };
+        assert_eq!((time.seconds(), time.hidden()), (2.0, 0.25));
+        let steps = PassTime { steps: 3.0, ..time };
+        assert_eq!((steps.seconds(), steps.hidden()), (3.0, 1.0));
+        let adapting = PassTime { ends: 0.5, ..steps };
+        assert_eq!((adapting.seconds(), adapting.hidden()), (3.5, 0.8));
+        assert_eq!(PassTime::default().hidden(), 1.0);
+    }
+}

@@ -76,8 +76,8 @@ impl<T: Number> Builder<T> {
         let sources = sources(&system, &params, self.sources, mesh.cells)?;
         let dimension = system.model().dimension;
         let on = OnMesh { dimension, mesh: &mesh, boundaries: &boundaries, halo };
-        let through = streaming.device(engine, (&mut card, cache.as_ref()))?;
-        let slabs = streaming.slabs::<T>(through, (&plan, &sources), on)?;
+        let device_of = (engine, &mut card, cache.as_ref());
+        let slabs = streaming.slabs::<T>(device_of, (&plan, &sources), on)?;
         // Picks and fused steps are made for the whole mesh.
         let (pick, picking, fused) = match slabs {
             Some(_) => (None, Picking::Over(Picked::Unwanted), None),

@@ -126,14 +126,6 @@ pub(super) struct Streaming {
     pub(super) undoes: bool,
 }
 
-/// The device that a mesh passes through.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Through {
-    /// The bytes of a card that are free; the processor takes what it is given.
-    pub(super) free: Option<usize>,
-    pub(super) rates: Option<Rates>,
-}
-
 /// The mesh that is to pass.
 #[derive(Clone, Copy)]
 pub(super) struct OnMesh<'a> {
@@ -144,71 +136,43 @@ pub(super) struct OnMesh<'a> {
 }
 
 impl Streaming {
-    /// Returns the free memory of the card that a mesh passes through, and the rates of its bus and its memory.
-    pub(super) fn device(
-        self,
-        engine: Chosen,
-        (card, cache): (&mut cuda::Opening, Option<&cuda::Cache>),
-    ) -> Result<Through, Error> {
-        if self.stream == Stream::Off || !matches!(engine, Chosen::Cuda) {
-            return Ok(Through::default());
-        }
-        // Kernels take some memory, too.
-        let free = card.room(WINDOWS)?.map(|free| free - free / 50);
-        let rates = card.card().map(|card| -> Result<Rates, cuda::CudaError> {
-            let known = card.kept_calibration(cache)?;
-            let by_clock = card.memory_bytes_per_s()?.unwrap_or(f64::INFINITY);
-            let copy_bytes = known.map_or(by_clock, |calibration| calibration.rates.copy_bytes);
-            Ok(Rates { bus: card.bus(cache, false)?, copy_bytes })
-        });
-        Ok(Through { free, rates: rates.transpose()? })
-    }
-
     /// Returns the slabs of a mesh that passes through its device, if it does.
     pub(super) fn slabs<T: Number>(
         self,
-        device: Through,
+        (engine, card, cache): (Chosen, &mut cuda::Opening, Option<&cuda::Cache>),
         (plan, sources): (&Plan, &BTreeMap<String, Sampled>),
         on: OnMesh<'_>,
     ) -> Result<Option<Slabs>, Error> {
-        let cells = on.mesh.cells;
-        let room = Room::new::<T>(plan, cells, on.halo);
-        let budget = match (self.memory, device.free) {
-            (Some(memory), Some(free)) => Some(memory.min(free)),
-            (memory, free) => memory.or(free),
-        };
-        let fits = budget.is_none_or(|budget| room.bytes(cells) <= budget);
-        let most = match self.stream {
-            Stream::Off => return Ok(None),
-            Stream::Auto if fits || device.free.is_none() => return Ok(None),
-            _ if self.adapts => 1,
-            Stream::Auto => MOST_STEPS,
-            Stream::Steps(steps) => steps,
-        };
+        let is_card = matches!(engine, Chosen::Cuda);
+        if self.stream == Stream::Off || (self.stream == Stream::Auto && !is_card) {
+            return Ok(None);
+        }
+        // Kernels take some memory of a card, too.
+        let free = if is_card { card.room(WINDOWS)?.map(|free| free - free / 50) } else { None };
+        let budget = self.memory.into_iter().chain(free).min();
+        let room = Room::new::<T>(plan, on.mesh.cells, on.halo);
+        if self.stream == Stream::Auto && budget.is_none_or(|b| room.bytes(on.mesh.cells) <= b) {
+            return Ok(None);
+        }
         let mut read = sources.iter().filter(|(name, _)| plan.buffer(name).is_some());
         let changes = read.any(|(_, source)| matches!(source, Sampled::Unsteady(_)));
         self.check(changes, on)?;
+        // Without rates there is no prediction, and a run goes on all the same.
+        let rates = if is_card { rates(card, cache).ok().flatten() } else { None };
         let cut = |steps: usize| -> Result<Slabs, Error> {
             let mut slabs = cut(&room, plan, (on, budget), steps)?;
-            let layer = room.layer(slabs.axis);
-            let moved = slabs.moved();
-            let bytes = [moved[0] * room.up, moved[1] * room.down].map(|layers| layers * layer);
-            let time =
-                |rates: &Rates| PassTime::new(&slabs, (rates, plan), (layer, bytes), self.adapts);
-            slabs.time = device.rates.as_ref().map(time);
+            let time = |rates: &Rates| room.time(&slabs, (rates, plan), self.adapts);
+            slabs.time = rates.as_ref().map(time);
             Ok(slabs)
         };
-        if self.stream != Stream::Auto || device.rates.is_none() {
-            return cut(if self.stream == Stream::Auto { 1 } else { most }).map(Some);
+        match self.stream {
+            Stream::Steps(steps) if !self.adapts => cut(steps).map(Some),
+            Stream::Auto if !self.adapts => {
+                let others = (2..=MOST_STEPS).map_while(|steps| cut(steps).ok());
+                cut(1).map(|one| Some(others.fold(one, faster)))
+            }
+            _ => cut(1).map(Some),
         }
-        let of_a_step = |slabs: &Slabs| {
-            slabs.time.map_or(f64::INFINITY, |time| time.seconds() / slabs.steps as f64)
-        };
-        let all = (2..=most).map_while(|steps| cut(steps).ok());
-        let faster = |best: Slabs, next: Slabs| {
-            if of_a_step(&next) < of_a_step(&best) { next } else { best }
-        };
-        cut(1).map(|one| Some(all.fold(one, faster)))
     }
 
     /// Can a run pass through its device?
@@ -240,6 +204,28 @@ impl Streaming {
             false => Ok(()),
         }
     }
+}
+
+/// Returns the rates of the bus of a card, and of its memory.
+fn rates(
+    card: &mut cuda::Opening,
+    cache: Option<&cuda::Cache>,
+) -> Result<Option<Rates>, cuda::CudaError> {
+    let Some(card) = card.card() else {
+        return Ok(None);
+    };
+    let known = card.kept_calibration(cache)?;
+    let by_clock = card.memory_bytes_per_s()?.unwrap_or(f64::INFINITY);
+    let copy_bytes = known.map_or(by_clock, |calibration| calibration.rates.copy_bytes);
+    Ok(Some(Rates { bus: card.bus(cache, false)?, copy_bytes }))
+}
+
+/// Returns the slabs whose pass takes less time for each of its steps, the first ones of equals.
+fn faster(best: Slabs, next: Slabs) -> Slabs {
+    let of_a_step = |slabs: &Slabs| {
+        slabs.time.map_or(f64::INFINITY, |time| time.seconds() / slabs.steps as f64)
+    };
+    if of_a_step(&next) < of_a_step(&best) { next } else { best }
 }
 
 /// Cuts a mesh into slabs for windows on a device with so many bytes.
@@ -317,10 +303,14 @@ impl Room {
         array.saturating_mul(self.arrays)
     }
 
-    /// Returns the bytes of a layer of an array.
-    fn layer(&self, axis: usize) -> usize {
+    /// Returns the time of a pass of slabs by the model.
+    fn time(&self, slabs: &Slabs, by: (&Rates, &Plan), adapts: bool) -> PassTime {
         let shape = Shape::new(self.cells, self.halo, self.value_bytes);
-        shape.map_or(0, |shape| shape.layers(axis, 0..1).len() * self.value_bytes)
+        let layer = |shape: Shape| shape.layers(slabs.axis, 0..1).len() * self.value_bytes;
+        let layer = shape.map_or(0, layer);
+        let [up, down] = slabs.moved();
+        let bytes = [up * self.up * layer, down * self.down * layer];
+        PassTime::new(slabs, by, (layer, bytes), adapts)
     }
 
     /// Returns the most layers along an axis that fit into so many bytes.
