@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use stencil_report::Failure;
 use stencil_report::bench::{self, Measured, Results, Scaling, Setup, Timings};
 use stencil_runtime::report::{clear_note, note};
-use stencil_runtime::{Engine, Number, SystemDef};
+use stencil_runtime::{Engine, Number, Stream, SystemDef};
 
 use crate::source::{self, Backend, MixedChoice, Precision};
 use crate::systems::{of_orders, systems};
@@ -31,6 +31,13 @@ pub(crate) struct BenchArgs {
     /// Numbers of devices that share the patches, by default a box of the mesh each; on the processor they are simulated
     #[arg(long, value_name = "N,..", value_parser = source::devices, value_delimiter = ',')]
     devices: Vec<usize>,
+    /// Keep the mesh in the memory of the host, and let it pass through the device slab by slab; the bytes a second over the bus
+    /// are shown
+    #[arg(long, value_name = "off|auto|STEPS", default_value = "off")]
+    stream: Stream,
+    /// Bytes of the memory of a card that a run may take, such as 8GiB or 20GB; all that are free if not given
+    #[arg(long, value_name = "BYTES", value_parser = source::bytes)]
+    card_memory: Option<usize>,
     /// The mesh of several devices: that of one in strong scaling, and in weak scaling one that grows with them along its
     /// last axis, which is cut; strong if not given. Efficiencies are shown, and with --pictures they and the rates are drawn against the devices
     #[arg(long, value_name = "strong|weak", value_enum, requires = "devices")]
@@ -220,6 +227,8 @@ fn measure<T: Number>(
         threads: case.threads,
         cfl: args.cfl,
         lean: args.lean,
+        stream: args.stream,
+        card_memory: args.card_memory,
         schedule: case.schedule.map(named).transpose()?,
     };
     let timings = Timings {

@@ -59,6 +59,14 @@ pub(crate) struct RunArgs {
     /// cards such as 0,1, or all cards; the results are the same
     #[arg(long, value_name = "all|N|CARD,..")]
     devices: Option<String>,
+    /// Keep the mesh in the memory of the host, and let it pass through the device slab by slab, so that it may be larger than
+    /// the memory of a card: off, auto if a card has no room for it, or the number of steps that a slab does each time; the
+    /// results are the same
+    #[arg(long, value_name = "off|auto|STEPS")]
+    stream: Option<String>,
+    /// Bytes of the memory of a card that the run may take, such as 8GiB or 20GB; all that are free if not given
+    #[arg(long, value_name = "BYTES", value_parser = source::bytes)]
+    card_memory: Option<usize>,
     /// Number of time steps from the start of this run, whatever its time
     #[arg(long, value_name = "N")]
     steps: Option<u64>,
@@ -394,6 +402,9 @@ fn set_up<T: Number>(
     let mut builder = problem.builder::<T>().ranks(ranks.clone());
     if let Some(timed) = timed {
         builder = builder.timed(timed);
+    }
+    if let Some(bytes) = args.card_memory {
+        builder = builder.card_memory(bytes);
     }
     if let Some(threads) = args.threads {
         builder = builder.threads(threads);

@@ -117,6 +117,25 @@ pub(crate) fn devices(text: &str) -> Result<usize, String> {
     }
 }
 
+/// Reads a number of bytes with a unit, such as `8GiB`.
+pub(crate) fn bytes(text: &str) -> Result<usize, String> {
+    const UNITS: [(&str, f64); 7] = [
+        ("GiB", (1_u64 << 30) as f64),
+        ("MiB", (1 << 20) as f64),
+        ("KiB", (1 << 10) as f64),
+        ("GB", 1e9),
+        ("MB", 1e6),
+        ("kB", 1e3),
+        ("B", 1.0),
+    ];
+    let unit = UNITS.iter().find_map(|(unit, size)| Some((text.strip_suffix(unit)?, size)));
+    let (number, size) = unit.unwrap_or((text, &1.0));
+    let number: Option<f64> =
+        number.trim().parse().ok().filter(|n: &f64| n.is_finite() && *n > 0.0);
+    let bytes = number.map(|number| (number * size) as usize);
+    bytes.ok_or_else(|| "write a number and a unit, such as 8GiB or 20GB".into())
+}
+
 /// The engine, on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Backend {

@@ -13,6 +13,7 @@ pub mod bench;
 pub mod check;
 pub mod explain;
 pub mod machine;
+mod passes;
 mod pictures;
 pub mod plan;
 pub mod predict;

@@ -75,6 +75,14 @@ pub enum Error {
         "ranks of MPI run on processors only; one process drives several cards: leave out mpirun, and give the number of devices"
     )]
     RanksOnCards,
+    /// A run that cannot pass through its device slab by slab.
+    #[error("the mesh cannot be streamed: {reason}; {help}")]
+    Stream {
+        /// The reason.
+        reason: String,
+        /// The way out.
+        help: String,
+    },
     /// More devices than a mesh can be cut into boxes for.
     #[error(
         "a mesh of {} × {} × {} cells cannot be cut into {devices} boxes, one for each device; give {}, or more cells",

@@ -69,13 +69,14 @@ pub mod tune;
 
 pub use backend::cpu::program;
 pub use backend::cpu::{Instructions, UnknownInstructions};
+pub use backend::stream::{Bus, PassTime, Passes};
 pub use error::{BadSpeed, Error, NotFinite, Unstable};
 pub use field::{MemoryUse, Shortage};
 pub use mesh::{Axis, Boundary, BoundaryPoint, Face, Faces, Mesh, Side, Source, device_boxes};
 pub use number::Number;
 pub use simulation::{
     Builder, Devices, Engine, Flow, Outcome, Pick, Picked, Quantity, RejectedStep, Restored,
-    Simulation, Timings,
+    Simulation, Stream, Timings,
 };
 pub use stencil_compiler as compiler;
 pub use stencil_compiler::emit::RowInput;

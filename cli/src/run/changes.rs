@@ -23,6 +23,9 @@ pub(super) fn of(args: &RunArgs) -> Vec<Change> {
     if let Some(devices) = &args.devices {
         option("--devices", "mesh.devices", devices);
     }
+    if let Some(stream) = &args.stream {
+        option("--stream", "mesh.stream", stream);
+    }
     if let Some(steps) = args.steps {
         option("--steps", "time.steps", &steps.to_string());
     }

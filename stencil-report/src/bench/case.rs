@@ -67,15 +67,20 @@ pub(super) struct Case<T> {
 impl<T: Number> Case<T> {
     /// Sets up a run with smooth values.
     pub(super) fn new(system: &SystemDef, setup: &Setup<'_>) -> Result<Self, Failure> {
-        let Setup { cells, patches, devices, engine, threads, cfl, lean, ref schedule } = *setup;
+        let Setup { cells, patches, devices, engine, threads, cfl, lean, .. } = *setup;
+        let Setup { stream, card_memory, ref schedule, .. } = *setup;
         let alike = || smooth::run::<T>(system, cells);
         let mut builder = cfl
             .map_or_else(alike, |number| smooth::without_steps(system, cells).cfl(number))
             .devices(devices)
             .engine(engine)
+            .stream(stream)
             .pick(Pick::Before);
         if !patches.is_empty() {
             builder = builder.patches(along_axes(system, patches, 1));
+        }
+        if let Some(bytes) = card_memory {
+            builder = builder.card_memory(bytes);
         }
         if let Some(threads) = threads {
             builder = builder.threads(threads);
@@ -305,6 +310,7 @@ impl<T: Number> Case<T> {
             of_first: None,
             copy_gb_s: self.copy,
             room: simulation.memory_use(),
+            passes: simulation.passes(),
             floor_bytes: least_bytes(simulation),
             floor_ms: least_bytes(simulation) * points as f64 / (copy * 1e9) * 1e3,
             beside: beside.map(OtherProgram::result),

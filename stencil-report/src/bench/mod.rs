@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use stencil_compiler::schedule::Schedule;
-use stencil_runtime::{Engine, Number, SystemDef};
+use stencil_runtime::{Engine, Number, Stream, SystemDef};
 
 use crate::smooth::along_axes;
 use crate::{Failure, Picture, Render};
@@ -43,6 +43,10 @@ pub struct Setup<'a> {
     pub cfl: Option<f64>,
     /// Are no fields kept to go back to?
     pub lean: bool,
+    /// Whether the mesh passes through its device slab by slab.
+    pub stream: Stream,
+    /// Bytes of the memory of a card that the run may take, if not all that are free.
+    pub card_memory: Option<usize>,
     /// A schedule with its name; the system's own if not given.
     pub schedule: Option<(&'a str, Schedule)>,
 }

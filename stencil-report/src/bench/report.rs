@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use stencil_compiler::diag::counted;
-use stencil_runtime::MemoryUse;
+use stencil_runtime::{MemoryUse, Passes};
 
 use super::card::{self, Card};
 use super::parts::{self, PartCosts};
+use crate::passes;
 use crate::pictures::timeline::Drawn;
 
 /// The schedule of a case in which the performance model picked it.
@@ -59,6 +60,8 @@ pub struct Measured {
     pub(super) floor_ms: f64,
     /// The memory that the run takes.
     pub(super) room: MemoryUse,
+    /// How the mesh passes through its device, if it does.
+    pub(super) passes: Option<Passes>,
     pub(super) beside: Option<BesideResult>,
     /// Million points a second where no cell reads another one.
     pub(super) bare_mpts: Option<f64>,
@@ -211,6 +214,11 @@ impl Measured {
                 self.dt
             );
         }
+        if let Some(passes) = &self.passes {
+            let [up, down] = passes::rates(passes, 1e-3 * self.ms_per_step).map(|rate| rate / 1e9);
+            let lines = passes::lines(passes, self.room.bytes()).join("; ");
+            let _ = writeln!(text, "  {lines}; {up:.2} GB/s to the device and {down:.2} GB/s back");
+        }
         if let Some(beside) = &self.beside {
             let speed = |mpts: Option<f64>| mpts.map_or("-".to_string(), |v| format!("{v:.2}"));
             let _ = writeln!(
@@ -283,6 +291,7 @@ impl Measured {
                 "padding_bytes": self.room.padding,
                 "other_bytes": self.room.others,
             }),
+            "streamed": self.passes.as_ref().map(|p| passes::json(p, 1e-3 * self.ms_per_step)),
             "bare_mpts_per_s": self.bare_mpts,
             "beside": self.beside.as_ref().map(|b| json!({
                 "command": b.command,

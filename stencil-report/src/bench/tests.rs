@@ -61,6 +61,7 @@ pub(super) fn measured() -> Measured {
             padding: 4_096,
             others: 4_096,
         },
+        passes: None,
         beside: Some(BesideResult {
             command: "other --fast".into(),
             best_s: 1.5,

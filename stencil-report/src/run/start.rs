@@ -13,8 +13,8 @@ use stencil_runtime::problem::{Problem, TimeStep};
 use stencil_runtime::report::significant;
 use stencil_runtime::{Axis, Number, Restored, Simulation};
 
-use crate::ByPlan;
 use crate::plan::{derived, ends};
+use crate::{ByPlan, passes};
 
 /// Returns the equations as understood, the settings, and the plan of a step.
 pub fn start<T: Number>(
@@ -52,6 +52,11 @@ fn settings<T: Number>(out: &mut String, problem: &Problem, simulation: &Simulat
     }
     if let Some(devices) = devices(simulation) {
         let _ = writeln!(out, "  {devices}");
+    }
+    if let Some(passes) = simulation.passes() {
+        for line in passes::lines(&passes, simulation.bytes()) {
+            let _ = writeln!(out, "  {line}");
+        }
     }
     for line in problem.boundary_lines() {
         let _ = writeln!(out, "  {line}");

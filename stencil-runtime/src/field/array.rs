@@ -1,12 +1,16 @@
 //! Arrays with ghost cells.
 
 use std::collections::TryReserveError;
+use std::ops::Range;
 
 use ndarray::{ArrayView3, ShapeBuilder};
 use rayon::prelude::*;
 use stencil_compiler::expr::Real;
 
 use super::shape::{ALIGNMENT, Shape};
+
+/// Bytes of a page of memory, or of several on most machines.
+pub(crate) const PAGE: usize = 1 << 16;
 
 /// Values that a thread copies at once.
 const COPIED: usize = 1 << 16;
@@ -26,14 +30,19 @@ impl<T: Real> Array<T> {
     /// Allocates zeros, each plane first touched by a thread of the current pool: memory is near the core that touches
     /// it first.
     pub(crate) fn new(shape: &Shape) -> Result<Self, TryReserveError> {
-        let unit = ALIGNMENT / T::BYTES;
-        let size = shape.len() + unit;
+        Self::aligned(shape, ALIGNMENT)
+    }
+
+    /// Does the same, with memory that begins and ends at multiples of so many bytes.
+    pub(crate) fn aligned(shape: &Shape, alignment: usize) -> Result<Self, TryReserveError> {
+        let unit = alignment / T::BYTES;
+        let size = shape.len().next_multiple_of(unit) + unit;
         let mut data = Vec::new();
         data.try_reserve_exact(size)?;
         let zeros = (0..size).into_par_iter().map(|_| T::ZERO);
         zeros.with_min_len(shape.layout.plane.max(1)).collect_into_vec(&mut data);
         // Correct at any address; fast at an aligned one.
-        let base = data.as_ptr().align_offset(ALIGNMENT);
+        let base = data.as_ptr().align_offset(alignment);
         let base = if base < unit { base } else { 0 };
         Ok(Array { data, base, length: shape.len(), ends: 0 })
     }
@@ -41,6 +50,13 @@ impl<T: Real> Array<T> {
     /// Returns all cells and ghost cells.
     pub(crate) fn values(&self) -> &[T] {
         &self.data[self.base..][..self.length]
+    }
+
+    /// Returns the address of the first value, and the bytes of all of them and of what follows them to the end of a page, if
+    /// it was [aligned](Self::aligned) to [`PAGE`].
+    pub(crate) fn pages(&mut self) -> (*mut T, usize) {
+        let bytes = (self.length * T::BYTES).next_multiple_of(PAGE);
+        (self.data[self.base..].as_mut_ptr(), bytes)
     }
 
     /// Returns all cells and ghost cells, to be changed.
@@ -53,6 +69,14 @@ impl<T: Real> Array<T> {
         self.ends = from.ends;
         let to = self.values_mut().par_chunks_mut(COPIED);
         let parts = to.zip(from.values().par_chunks(COPIED));
+        parts.for_each(|(to, from)| to.copy_from_slice(from));
+    }
+
+    /// Copies some values of another array, on all threads.
+    pub(crate) fn copy_part(&mut self, to: Range<usize>, from: &Array<T>, of: Range<usize>) {
+        self.ends = 0;
+        let to = self.values_mut()[to].par_chunks_mut(COPIED);
+        let parts = to.zip(from.values()[of].par_chunks(COPIED));
         parts.for_each(|(to, from)| to.copy_from_slice(from));
     }
 

@@ -68,7 +68,7 @@ impl<T: Number> Fields<T> {
     /// Puts the arrays of all patches of a buffer together. Every rank has the whole array then, and while it is made the
     /// arrays of all patches besides.
     pub(super) fn whole(&self, buffer: usize) -> Result<Array<T>, Error> {
-        let mut whole = super::fields::array_of(&self.cut.mesh)?;
+        let mut whole = super::fields::array_of(&self.cut.mesh, super::shape::ALIGNMENT)?;
         let ranks = &self.domain.ranks;
         if ranks.count() == 1 {
             for (patch, arrays) in self.arrays.iter().enumerate() {

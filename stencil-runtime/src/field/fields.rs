@@ -10,6 +10,7 @@ use stencil_compiler::plan::{BufferRole, Plan};
 
 use super::ghosts::GhostValues;
 use super::memory_use;
+use super::shape::ALIGNMENT;
 use super::{Array, Buffers, Cut, Filling, GhostDepth, Shape};
 use crate::io::free_memory;
 use crate::mesh::{Boundaries, Mesh, Neighbours, Patch, Patches};
@@ -25,6 +26,8 @@ pub(crate) struct Domain {
     pub(crate) boundaries: Boundaries,
     /// Ghost cells that are read outside of the plan.
     pub(crate) halo: [usize; 3],
+    /// Do layers of a larger mesh pass through it?
+    pub(crate) passes: bool,
     /// Keep the fields as they were before the step?
     pub(crate) keep_last: bool,
     /// Steps between two checks of values, if they are not checked as they are made.
@@ -56,6 +59,8 @@ pub(crate) struct Fields<T> {
     gathered: Vec<OnceLock<Array<T>>>,
     /// The largest size of a value that has not grown without bound.
     most: T,
+    /// An axis, and the cells along it that are looked at; all if not given.
+    looked: Option<(usize, Range<usize>)>,
 }
 
 impl<T: Number> Fields<T> {
@@ -68,7 +73,7 @@ impl<T: Number> Fields<T> {
     ) -> Result<Self, Error> {
         let buffers = Buffers::new(plan);
         let count = buffers.count();
-        let neighbours = Neighbours::new(&patches, &domain.mesh, domain.boundaries.periodic);
+        let neighbours = Neighbours::new(&patches, domain.boundaries.periodic);
         let shape = |cells: [usize; 3]| match Shape::new(cells, halo, T::BYTES) {
             Some(shape) => Ok(shape),
             None => {
@@ -78,7 +83,7 @@ impl<T: Number> Fields<T> {
                 Err(Error::Bug(format!("{cells:?} cells fit and have no shape")))
             }
         };
-        let cut = Cut::new(shape(domain.mesh.cells)?, patches, halo, T::BYTES)?;
+        let cut = Cut::new(shape(patches.mesh)?, patches, halo, T::BYTES)?;
         let arrays = (0..patches.count()).map(|_| (0..count).map(|_| Array::default()).collect());
         Ok(Fields {
             buffers,
@@ -88,16 +93,21 @@ impl<T: Number> Fields<T> {
             domain,
             cut,
             most: largest(),
+            looked: None,
         })
     }
 
-    /// Allocates the arrays of buffers that are wanted, all zero.
-    pub(crate) fn allocate(&mut self, is_wanted: impl Fn(usize) -> bool) -> Result<(), Error> {
+    /// Allocates the arrays of buffers that are wanted, all zero, at multiples of so many bytes.
+    pub(crate) fn allocate(
+        &mut self,
+        is_wanted: impl Fn(usize) -> bool,
+        alignment: usize,
+    ) -> Result<(), Error> {
         let (shape, own) = (*self.shape(), self.own());
         for of_patch in &mut self.arrays[own] {
             for (at, array) in of_patch.iter_mut().enumerate() {
                 if is_wanted(at) {
-                    *array = array_of(&shape)?;
+                    *array = array_of(&shape, alignment)?;
                 }
             }
         }
@@ -111,10 +121,15 @@ impl<T: Number> Fields<T> {
 
     /// Allocates an array of a patch, all zero.
     pub(crate) fn array(&self) -> Result<Array<T>, Error> {
-        array_of(self.shape())
+        array_of(self.shape(), ALIGNMENT)
     }
 
     /// Returns the array of a buffer on the only patch.
+    pub(crate) fn array_ref(&self, buffer: usize) -> &Array<T> {
+        &self.arrays[0][buffer]
+    }
+
+    /// Returns the array of a buffer on the only patch, to be changed.
     pub(crate) fn array_mut(&mut self, buffer: usize) -> &mut Array<T> {
         &mut self.arrays[0][buffer]
     }
@@ -241,6 +256,11 @@ impl<T: Number> Fields<T> {
         self.most = most.smaller(largest());
     }
 
+    /// Lets searches look at some cells along an axis only.
+    pub(crate) fn look_at(&mut self, axis: usize, cells: Range<usize>) {
+        self.looked = Some((axis, cells));
+    }
+
     /// Returns the largest size of a value that has not grown without bound.
     pub(crate) fn most(&self) -> T {
         self.most
@@ -268,7 +288,11 @@ impl<T: Number> Fields<T> {
     fn first_beyond(&self, buffer: usize, most: T) -> Option<[usize; 3]> {
         let of_patch = |(patch, arrays): (&Patch, &[Array<T>])| {
             let shape = self.shape().of(patch.cells);
-            let cell = first_of_array(&shape, &arrays[buffer], most)?;
+            let mut looked = shape.cells.map(|n| 0..n);
+            if let Some((axis, cells)) = &self.looked {
+                looked[*axis] = cells.clone();
+            }
+            let cell = first_of_array(&shape, &arrays[buffer], (most, looked))?;
             Some(std::array::from_fn(|axis| patch.lo[axis] + cell[axis]))
         };
         let found = self.own_patches().filter_map(of_patch);
@@ -276,25 +300,30 @@ impl<T: Number> Fields<T> {
     }
 }
 
-/// Returns the first cell of a patch with a value beyond a bound.
-fn first_of_array<T: Number>(shape: &Shape, array: &Array<T>, most: T) -> Option<[usize; 3]> {
+/// Returns the first cell of a patch with a value beyond a bound, of those looked at along each axis.
+fn first_of_array<T: Number>(
+    shape: &Shape,
+    array: &Array<T>,
+    (most, [xs, ys, zs]): (T, [Range<usize>; 3]),
+) -> Option<[usize; 3]> {
     let values = array.interior(shape)?;
-    let rows = |z: usize| (0..values.dim().1).map(move |y| (z, y));
-    let bad = (0..values.dim().0).into_par_iter().find_first(|z| {
-        rows(*z).any(|(z, y)| {
-            let row = values.slice(ndarray::s![z, y, ..]);
+    let first = [xs.start, ys.start];
+    let bad = zs.into_par_iter().find_first(|z| {
+        ys.clone().any(|y| {
+            let row = values.slice(ndarray::s![*z, y, xs.clone()]);
             !row.fold(true, |ok, v| ok & (v.abs() <= most))
         })
     })?;
-    let plane = values.slice(ndarray::s![bad, .., ..]);
+    let plane = values.slice(ndarray::s![bad, ys.clone(), xs.clone()]);
     // NaN fails these comparisons.
     let is_good = |v: &T| v.abs() <= most;
     let (at, _) = plane.indexed_iter().find(|(_, v)| !is_good(v))?;
-    Some([at.1, at.0, bad])
+    Some([first[0] + at.1, first[1] + at.0, bad])
 }
 
-pub(super) fn array_of<T: Number>(shape: &Shape) -> Result<Array<T>, Error> {
-    Array::new(shape).map_err(|_| memory_use::of_array(shape, T::BYTES).into())
+/// Allocates an array at a multiple of so many bytes, all zero.
+pub(crate) fn array_of<T: Number>(shape: &Shape, alignment: usize) -> Result<Array<T>, Error> {
+    Array::aligned(shape, alignment).map_err(|_| memory_use::of_array(shape, T::BYTES).into())
 }
 
 /// Returns the largest finite number.

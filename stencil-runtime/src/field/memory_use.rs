@@ -50,6 +50,17 @@ impl MemoryUse {
         }
     }
 
+    /// Returns the use of this and another.
+    pub(crate) fn and(self, other: Self) -> Self {
+        MemoryUse {
+            values: self.values + other.values,
+            kept: self.kept + other.kept,
+            ghosts: self.ghosts + other.ghosts,
+            padding: self.padding + other.padding,
+            others: self.others + other.others,
+        }
+    }
+
     /// Returns the sum of all parts.
     pub fn bytes(&self) -> usize {
         self.values + self.kept + self.ghosts + self.padding + self.others

@@ -10,12 +10,12 @@ mod ghosts;
 pub(crate) mod memory_use;
 mod shape;
 
-pub(crate) use array::Array;
+pub(crate) use array::{Array, PAGE};
 pub(crate) use buffers::{Buffers, GhostDepth};
 pub(crate) use cut::Cut;
 pub(crate) use ends::Ends;
 pub(crate) use exchange::Sent;
-pub(crate) use fields::{BadValue, Domain, Fields};
+pub(crate) use fields::{BadValue, Domain, Fields, array_of};
 pub(crate) use ghosts::Filling;
 pub use memory_use::{MemoryUse, Shortage};
-pub(crate) use shape::Shape;
+pub(crate) use shape::{ALIGNMENT, Shape};

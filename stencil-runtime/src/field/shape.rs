@@ -1,10 +1,13 @@
 //! The layout of the values of an array in memory.
 
+use std::cmp::Ordering;
+use std::ops::Range;
+
 use stencil_compiler::algorithm::rows::Layout;
 use stencil_compiler::schedule::COPY_BYTES;
 
 /// Rows begin on multiples of this, so that vectors do not straddle cache lines.
-pub(super) const ALIGNMENT: usize = 128;
+pub(crate) const ALIGNMENT: usize = 128;
 
 /// Size and layout that all arrays of a patch share: `[z][y][x]`, the first interior cell of each
 /// row aligned, the ghost cells before it behind those of the row before. All patches have the layout of the largest; the
@@ -52,6 +55,20 @@ impl Shape {
     /// Returns the bytes that an array takes, with its alignment.
     pub(crate) fn array_bytes(&self, value_bytes: usize) -> usize {
         (self.length + ALIGNMENT / value_bytes) * value_bytes
+    }
+
+    /// Returns the values of layers along an axis behind which the mesh has one cell, their ghost cells included: they follow
+    /// each other.
+    pub(crate) fn layers(&self, axis: usize, layers: Range<isize>) -> Range<usize> {
+        let halo = self.halo.map(|n| n as isize);
+        let first = |layer: isize| {
+            self.index(std::array::from_fn(|a| match a.cmp(&axis) {
+                Ordering::Less => -halo[a],
+                Ordering::Equal => layer,
+                Ordering::Greater => 0,
+            }))
+        };
+        first(layers.start)..first(layers.end)
     }
 
     /// Returns the index of a cell or ghost cell.

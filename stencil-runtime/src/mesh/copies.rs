@@ -1,6 +1,6 @@
 //! Ghost cells as data: boxes of them, each with the patch that they are filled from and the faces whose rules act.
 
-use super::{Mesh, Patch, Patches, Side};
+use super::{Patch, Patches, Side};
 
 /// Ghost cells of a patch that are filled from the cells of one patch in one way.
 ///
@@ -52,9 +52,9 @@ struct Span {
 }
 
 impl Neighbours {
-    /// Cuts a mesh into patches.
-    pub(crate) fn new(patches: &Patches, mesh: &Mesh, periodic: [bool; 3]) -> Self {
-        Neighbours { patches: patches.list(), cells: mesh.cells, periodic }
+    /// Returns the patches that a mesh was cut into.
+    pub(crate) fn new(patches: &Patches, periodic: [bool; 3]) -> Self {
+        Neighbours { patches: patches.list(), cells: patches.mesh, periodic }
     }
 
     /// Are both patches of a box in the memory of one device?

@@ -184,6 +184,16 @@ impl Boundaries {
         rules.any(|rule| matches!(rule, Rule::Custom(_)))
     }
 
+    /// Is a number on a face a function of place or time?
+    pub(crate) fn has_functions(&self) -> bool {
+        let function = |number: &Number| matches!(number, Number::Function(_));
+        self.rules.iter().flatten().flatten().any(|rule| match rule {
+            Rule::Dirichlet(number) | Rule::Neumann(number) => function(number),
+            Rule::Extended(extension) => function(&extension.number),
+            Rule::Periodic | Rule::Nearest | Rule::Mirror { .. } | Rule::Custom(_) => false,
+        })
+    }
+
     /// Returns the axes along which a kernel may read beyond one end of the mesh at the other: periodic ones, if a
     /// patch has both ends.
     pub(crate) fn around(&self, patches: &Patches) -> [bool; 3] {

@@ -91,6 +91,12 @@ pub const KEYS: &[Key] = &[
         "devices that share the patches: a number, cards such as [0, 1], or \"all\" cards; without `patches` the mesh is cut into a box for each; they change no bit; 1 if not given",
     ),
     key(
+        "mesh",
+        "stream",
+        "stream = \"auto\"",
+        "whether the mesh stays in the memory of the host and passes through its device slab by slab: \"off\", \"auto\" if a card has no room for it, or the number of steps that a slab does each time; it changes no bit; \"off\" if not given",
+    ),
+    key(
         "boundary",
         "NAME",
         r#"y = { lo = "wall", hi = "outflow" }"#,

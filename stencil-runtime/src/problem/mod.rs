@@ -32,7 +32,7 @@ use stencil_compiler::diag::Code;
 use stencil_compiler::expr::real::Precision;
 
 use crate::io::{read_text, way_out};
-use crate::{Axis, Devices, Mesh, SystemDef};
+use crate::{Axis, Devices, Mesh, Stream, SystemDef};
 
 pub mod boundary;
 mod change;
@@ -113,6 +113,8 @@ pub struct Problem {
     pub patches: Option<[usize; 3]>,
     /// The devices that share the patches.
     pub devices: Devices,
+    /// Whether the mesh passes through its device slab by slab.
+    pub stream: Stream,
     /// Faces that are not periodic, and single components of such faces.
     pub boundary: Vec<FaceKind>,
     /// All parameters with their values, in the order of the system.
@@ -246,6 +248,7 @@ fn read(
     let scope = scope(document, &resolved, params.clone(), reader);
     let mut mesh = settings::mesh(document, model.dimension, reader);
     let devices = settings::devices(document, reader);
+    let stream = settings::stream(document, reader);
     let on = (mesh.as_ref(), devices.as_ref());
     let patches = settings::patches(document, on, model.dimension, reader);
     let context =
@@ -283,6 +286,7 @@ fn read(
         mesh: mesh?,
         patches: patches?,
         devices: devices?,
+        stream: stream?,
         boundary,
         params,
         lets: scope.lets().map(|(name, text)| (name.to_string(), text.to_string())).collect(),

@@ -14,7 +14,7 @@ use super::reader::{Name, Reader};
 use super::system::Resolved;
 use crate::mesh::Patches;
 use crate::simulation::builder::MOST_CELLS;
-use crate::{Devices, Mesh};
+use crate::{Devices, Mesh, Stream};
 
 /// The time step of a problem.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -130,6 +130,22 @@ pub(super) fn devices(document: &Table, reader: &mut Reader) -> Option<Devices> 
     let Some(text) = text else {
         reader.wrong(Name("mesh", "devices"), item, "a number, a list of cards or \"all\"");
         return None;
+    };
+    text.parse().map_err(|wrong: String| reader.told(item.at, &wrong)).ok()
+}
+
+/// Reads how the mesh passes through its device, if `[mesh]` tells: a number of steps, or text.
+pub(super) fn stream(document: &Table, reader: &mut Reader) -> Option<Stream> {
+    let Some(item) = document.table("mesh").and_then(|t| t.get("stream")) else {
+        return Some(Stream::Off);
+    };
+    let text = match &item.data {
+        Data::Integer(number) => number.to_string(),
+        Data::Text(text) => text.clone(),
+        _ => {
+            reader.wrong(Name("mesh", "stream"), item, "\"off\", \"auto\" or a number of steps");
+            return None;
+        }
     };
     text.parse().map_err(|wrong: String| reader.told(item.at, &wrong)).ok()
 }

@@ -30,7 +30,8 @@ impl Problem {
             .extent(self.mesh.extent)
             .origin(self.mesh.origin)
             .centered(self.mesh.centered)
-            .devices(self.devices.clone());
+            .devices(self.devices.clone())
+            .stream(self.stream);
         if let Some(patches) = self.patches {
             builder = builder.patches(patches);
         }

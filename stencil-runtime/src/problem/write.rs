@@ -11,7 +11,7 @@ use stencil_compiler::stability::Axes;
 
 use super::{Expression, FaceKind, Origin, Problem, Shown, TimeStep};
 use crate::plot::ColorMap;
-use crate::{Axis, Devices, Face, Side};
+use crate::{Axis, Devices, Face, Side, Stream};
 
 impl Problem {
     /// Returns the problem as a file in which every setting is given: reading it gives this problem again, and running
@@ -87,13 +87,18 @@ impl Problem {
             Devices::All => Some(("devices", quoted("all"))),
             given => Some(("devices", given.to_string())),
         };
+        let stream = match self.stream {
+            Stream::Off => None,
+            Stream::Auto => Some(("stream", quoted("auto"))),
+            Stream::Steps(steps) => Some(("stream", steps.to_string())),
+        };
         let mesh = [
             ("cells", counts(&self.mesh.cells)),
             ("extent", numbers(&self.mesh.extent[..axes])),
             ("origin", numbers(&self.mesh.origin[..axes])),
             ("centered", self.mesh.centered.to_string()),
         ];
-        section(out, "mesh", mesh.into_iter().chain(patches).chain(devices));
+        section(out, "mesh", mesh.into_iter().chain(patches).chain(devices).chain(stream));
     }
 
     fn write_boundary(&self, out: &mut String) {

@@ -26,6 +26,7 @@ use stencil_compiler::stability::Axes;
 
 use crate::backend::cpu::Checked;
 use crate::backend::cuda::{Card, Launched};
+use crate::backend::stream::{Passes, Slabs};
 use crate::backend::{self, Device};
 use crate::mesh::{Mesh, Patches, Sampled};
 use crate::step::{Fused, Rules};
@@ -35,7 +36,7 @@ use builder::{number, rules};
 use watch::Watch;
 
 pub use advance::{Flow, Outcome, Timings};
-pub use builder::{Builder, Devices, Engine};
+pub use builder::{Builder, Devices, Engine, Stream};
 pub use evaluate::Quantity;
 pub(crate) use picking::{Found, Picking, Wanted};
 pub use picking::{Pick, Picked};
@@ -131,6 +132,8 @@ pub(crate) struct Setup {
     pub(crate) system: SystemDef,
     /// The plan of single steps.
     pub(crate) plan: Plan,
+    /// The slabs of a mesh that passes through its device.
+    pub(crate) slabs: Option<Slabs>,
     /// The plan of fused steps.
     pub(crate) fused: Option<Fused>,
     pub(crate) schedule: Schedule,
@@ -406,6 +409,11 @@ impl<T: Number> Simulation<T> {
     /// steps are slower then, and their results are the same. 0 on the processor.
     pub fn uncaptured(&self) -> u64 {
         backend::on_card(self.device.as_ref()).map_or(0, |machine| machine.uncaptured)
+    }
+
+    /// Returns how the mesh passes through its device, if it is [streamed](crate::Builder::stream).
+    pub fn passes(&self) -> Option<Passes> {
+        backend::streamed(self.device.as_ref())
     }
 
     /// Returns the instructions that were chosen.

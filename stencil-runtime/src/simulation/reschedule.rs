@@ -77,6 +77,12 @@ impl<T: Number> Simulation<T> {
     /// Makes the parts of the same run by another schedule, with fields of zeros.
     fn rebuilt(&self, schedule: &Schedule) -> Result<(Setup, Started<T>), Error> {
         let Setup { system, mesh, patches, .. } = &self.setup;
+        if self.setup.slabs.is_some() {
+            return Err(Error::Stream {
+                reason: "slabs are cut for the schedule that a run begins by".into(),
+                help: "give the schedule to the builder".into(),
+            });
+        }
         let domain = self.device.fields().domain.clone();
         let boundaries = &domain.boundaries;
         let (engine, mut card, cache) = match on_card(self.device.as_ref()) {

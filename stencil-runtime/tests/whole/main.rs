@@ -19,4 +19,5 @@ mod restart;
 mod runs;
 mod stability;
 mod storage;
+mod streaming;
 mod threads;

@@ -63,7 +63,7 @@ pub(crate) fn shown<T: Number>(builder: Builder<T>, steps: u64) -> Result<Vec<u6
     bits.push(simulation.rejected_steps());
     let text = match simulation.system().name() {
         "Water" => "norm(m)/h",
-        "Burst" => "d[x](q)",
+        "Burst" | "Heat" => "d[x](q)",
         _ => "div(u)",
     };
     let slope = Quantity::new(simulation.system(), text).unwrap_or_else(|e| panic!("{e}"));

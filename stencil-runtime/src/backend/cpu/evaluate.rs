@@ -28,6 +28,8 @@ pub(crate) struct Evaluation {
     instructions: Checked,
     /// Do the functions read given fields?
     pub(crate) reads_given: bool,
+    /// Do they read other cells than their own?
+    pub(crate) reads_neighbours: bool,
 }
 
 impl Evaluation {
@@ -55,6 +57,7 @@ impl Evaluation {
         let given = |i: &usize| buffers.role(*i) == BufferRole::Given;
         Ok(Evaluation {
             reads_given: inputs.iter().any(given),
+            reads_neighbours: depth != [0; 3],
             program,
             inputs,
             filling: fields.filling(&ghosts),
@@ -71,15 +74,18 @@ impl Evaluation {
         t: f64,
     ) -> Vec<f64> {
         let cells = fields.domain.mesh.cells;
-        let shares = self.rows(fields, uniforms, t, |rows| {
-            let rows = reductions.iter().zip(rows);
-            rows.map(|(reduction, values)| tree::row(*reduction, values)).collect()
-        });
-        let of = |(i, reduction): (usize, &Reduction)| {
-            let shares: Vec<f64> = shares.iter().map(|row| row[i]).collect();
-            tree::rows(*reduction, &shares, cells)
-        };
-        reductions.iter().enumerate().map(of).collect()
+        let shares = self.rows(fields, uniforms, t, |rows| row_numbers(reductions, rows));
+        total(reductions, &shares, cells)
+    }
+
+    /// Reduces some rows of a patch that is the whole mesh, or all that there is of it, if no function reads neighbours.
+    pub(crate) fn reduce_rows<T: Number>(
+        &self,
+        fields: &Fields<T>,
+        (reductions, uniforms): (&[Reduction], &[f64]),
+        wanted: &[usize],
+    ) -> Vec<Vec<f64>> {
+        self.own_rows(fields, uniforms, wanted, |_, rows| row_numbers(reductions, rows))
     }
 
     /// Returns the first cell, in order along x, y, z, with the largest value of one of the functions at the time `t`.
@@ -178,6 +184,21 @@ impl Evaluation {
         let wanted = wanted.par_iter().with_min_len(4);
         wanted.map_init(scratch, row).collect()
     }
+}
+
+/// Reduces a row of each function to its number.
+fn row_numbers<T: Number>(reductions: &[Reduction], rows: &[&[T]]) -> Vec<f64> {
+    let rows = reductions.iter().zip(rows);
+    rows.map(|(reduction, values)| tree::row(*reduction, values)).collect()
+}
+
+/// Reduces the numbers of all rows of a mesh to those of the functions.
+pub(crate) fn total(reductions: &[Reduction], rows: &[Vec<f64>], cells: [usize; 3]) -> Vec<f64> {
+    let of = |(i, reduction): (usize, &Reduction)| {
+        let rows: Vec<f64> = rows.iter().map(|row| row[i]).collect();
+        tree::rows(*reduction, &rows, cells)
+    };
+    reductions.iter().enumerate().map(of).collect()
 }
 
 /// Returns the place of the first of the largest values, and that value. A NaN counts as larger than all numbers.

@@ -16,7 +16,7 @@ use super::prepare::{Choice, Code, Prepared};
 use crate::backend::device::OnHost;
 use crate::backend::{Device, Reducer, Renew};
 use crate::field::memory_use;
-use crate::field::{Array, BadValue, Domain, Fields, Filling, Sent};
+use crate::field::{ALIGNMENT, Array, BadValue, Domain, Fields, Filling, Sent};
 use crate::io::free_memory;
 use crate::mesh::Patch;
 use crate::step::{Action, After, Failure, Ghosts, Moment, Rules, actions};
@@ -45,7 +45,9 @@ pub(crate) struct Machine<T> {
     /// The length of the step that the uniforms of each substep were computed for.
     uniforms_of: Vec<Option<f64>>,
     pub(super) instructions: Checked,
-    pool: Arc<ThreadPool>,
+    /// The numbers of rows that were reduced last, if the machine is a window.
+    pub(super) reduced: Vec<Vec<f64>>,
+    pub(super) pool: Arc<ThreadPool>,
 }
 
 /// One task of a substep.
@@ -99,6 +101,7 @@ impl<T: Number> Machine<T> {
             uniforms_of: vec![None; rules.times.len()],
             rules,
             instructions,
+            reduced: Vec::new(),
             pool,
         };
         let buffers = &machine.fields.buffers;
@@ -236,7 +239,7 @@ impl<T: Number> Machine<T> {
         }
         match self.fields.domain.ranks.any(!finite) {
             false => Ok(()),
-            true => Err(self.find_not_finite(&self.launches[at])),
+            true => self.find_not_finite(&self.launches[at]).map_or(Ok(()), Err),
         }
     }
 
@@ -281,13 +284,13 @@ impl<T: Number> Machine<T> {
         true
     }
 
-    /// Returns the first new value of a launch that is not finite.
-    fn find_not_finite(&self, launch: &Prepared<T>) -> BadValue {
+    /// Returns the first new value of a launch that is not finite, of those that are looked at.
+    fn find_not_finite(&self, launch: &Prepared<T>) -> Option<BadValue> {
         let fields = launch.fields.iter().map(|at| launch.outputs[*at]);
         let found = fields.filter_map(|at| Some((at, self.fields.first_not_finite_of(at)?))).next();
-        let (at, cell) = found.unwrap_or_default();
+        let (at, cell) = found?;
         let name = self.fields.buffers.name(at);
-        BadValue { component: name.strip_suffix(NEW).unwrap_or(name).to_string(), cell }
+        Some(BadValue { component: name.strip_suffix(NEW).unwrap_or(name).to_string(), cell })
     }
 }
 
@@ -413,6 +416,6 @@ fn allocated<T: Number>(plan: &Plan, domain: Domain, halo: [usize; 3]) -> Result
     }
     let is_wanted: Vec<bool> =
         (0..plan.buffers.len()).map(|at| !is_ring(at) && fields.buffers.owns_memory(at)).collect();
-    fields.allocate(|at| is_wanted[at])?;
+    fields.allocate(|at| is_wanted[at], ALIGNMENT)?;
     Ok(fields)
 }

@@ -19,8 +19,9 @@ pub(crate) mod row_blocks;
 mod shared_rows;
 mod tree;
 mod view;
+mod window;
 
-pub(crate) use evaluate::Evaluation;
+pub(crate) use evaluate::{Evaluation, total};
 
 pub(crate) use instructions::{Checked, OnLanes, run_on_lanes};
 pub use instructions::{Instructions, UnknownInstructions};

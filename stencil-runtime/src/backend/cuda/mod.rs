@@ -26,4 +26,5 @@ pub(crate) use kernels::formulas::Unsteady;
 pub(crate) use machine::Machine;
 pub(crate) use machine::aot::{Ahead, Cards, Piece, ahead};
 pub(crate) use machine::opening::Opening;
+pub(crate) use machine::window::CardWindow;
 pub(crate) use memory::patches::launched_over;

@@ -13,13 +13,15 @@ use stencil_compiler::stability::{self, Axes};
 use super::check::{check_cells, missing, number, params};
 use super::engine::{Chosen, choose};
 use super::scheduled::Scheduled;
+use super::stream::OnMesh;
 use super::{Builder, Engine};
 use crate::backend::cpu::{self, Checked};
+use crate::backend::stream::Streamed;
 use crate::backend::{Device, cuda};
 use crate::field::Domain;
 use crate::mesh::{Axis, Boundaries, Mesh, Patches, Sampled, device_boxes, formula};
 use crate::simulation::watch::Watch;
-use crate::simulation::{Pace, Parts, Picking, Setup, Timings, sampled};
+use crate::simulation::{Pace, Parts, Picked, Picking, Setup, Timings, sampled};
 use crate::step::{Plans, Rules, halo_of, kind};
 use crate::transport::Ranks;
 use crate::{Error, Instructions, Number, Schedule, Simulation, Source, SystemDef};
@@ -67,10 +69,20 @@ impl<T: Number> Builder<T> {
         let at_pace = |scheduled: Scheduled| scheduled.at_pace(&system, pace, &patches);
         let pick = pick.map(at_pace).transpose()?;
         let Scheduled { engine, schedule, plan, fused } = at_pace(scheduled)?;
+        let streaming = self.streaming(pace, &patches);
         let given = self.sources.iter();
         let given = given.map(|(name, source)| (name.clone(), format!("{source:?}")));
         let given: Vec<(String, String)> = given.collect();
         let sources = sources(&system, &params, self.sources, mesh.cells)?;
+        let dimension = system.model().dimension;
+        let on = OnMesh { dimension, mesh: &mesh, boundaries: &boundaries, halo };
+        let device_of = (engine, &mut card, cache.as_ref());
+        let slabs = streaming.slabs::<T>(device_of, (&plan, &sources), on)?;
+        // Picks and fused steps are made for the whole mesh.
+        let (pick, picking, fused) = match slabs {
+            Some(_) => (None, Picking::Over(Picked::Unwanted), None),
+            None => (pick, picking, fused),
+        };
         let threads = self.threads.unwrap_or_else(|| busy_threads(mesh.cells, &self.ranks));
         let pool = Arc::new(pool(threads)?);
         let setup = Setup {
@@ -79,6 +91,7 @@ impl<T: Number> Builder<T> {
             engine: engine.engine(),
             system,
             plan,
+            slabs,
             fused,
             schedule,
             mesh,
@@ -89,7 +102,8 @@ impl<T: Number> Builder<T> {
             unchecked: self.unchecked_step,
         };
         let (keep_last, ranks) = (self.keep_last, self.ranks);
-        let domain = Domain { mesh, patches, boundaries, halo, keep_last, look_every, ranks };
+        let domain =
+            Domain { mesh, patches, boundaries, halo, passes: false, keep_last, look_every, ranks };
         let start = |setup: &Setup, engine: Chosen| {
             let of = (engine, domain.clone(), &sources);
             device::<T>(setup, of, pool.clone(), (&mut card, cache.clone()))
@@ -382,17 +396,38 @@ pub(crate) fn device<T: Number>(
     let rules = rules::<T>(&setup.system, &setup.params, &setup.mesh, setup.cfl_axes);
     let mut device: Box<dyn Device<T>> = match engine {
         Chosen::Cpu(choice) => {
-            let of = (algorithm, plan);
-            let new = cpu::Machine::new(of, (domain, rules), choice, setup.instructions, pool);
-            Box::new(new?)
+            let new = |domain: Domain| {
+                let (of, on) = ((algorithm, plan), (domain, rules.clone()));
+                cpu::Machine::new(of, on, choice, setup.instructions, pool.clone())
+            };
+            match &setup.slabs {
+                None => Box::new(new(domain)?),
+                Some(slabs) => {
+                    let slabs = (slabs.clone(), rules.clone());
+                    Box::new(Streamed::new(plan, domain, slabs, pool.clone(), new)?)
+                }
+            }
         }
         Chosen::Cuda if domain.ranks.count() > 1 => return Err(Error::RanksOnCards),
         Chosen::Cuda => {
             let cards = card.finish()?;
             let formulas = formulas(sources, plan);
             let unsteady = cuda::Unsteady::new(formulas, &domain.boundaries, &setup.params);
-            let domain = (domain, &unsteady, rules);
-            Box::new(cuda::Machine::new(cards, cache, plans, domain, pool)?)
+            let new = |cards: Vec<cuda::Opened>, domain: Domain| {
+                let of = (domain, &unsteady, rules.clone());
+                cuda::Machine::new(cards, cache.clone(), plans, of, pool.clone())
+            };
+            match &setup.slabs {
+                None => Box::new(new(cards, domain)?),
+                Some(slabs) => {
+                    let slabs = (slabs.clone(), rules.clone());
+                    let window = |domain: Domain| {
+                        let card = cards.first().ok_or_else(|| Error::Bug("no card".into()))?;
+                        cuda::CardWindow::new(new(vec![card.beside()?], domain)?)
+                    };
+                    Box::new(Streamed::new(plan, domain, slabs, pool.clone(), window)?)
+                }
+            }
         }
     };
     let of = (&setup.system, &setup.params[..]);

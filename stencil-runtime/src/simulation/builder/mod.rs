@@ -7,6 +7,7 @@ mod engine;
 mod pick;
 mod predict;
 mod scheduled;
+mod stream;
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -26,6 +27,7 @@ pub use engine::Engine;
 pub(crate) use engine::{Chosen, choose};
 pub(crate) use predict::Predictor;
 pub(crate) use scheduled::Scheduled;
+pub use stream::Stream;
 
 /// More cards than any machine has.
 const MOST_CARDS: usize = 1024;
@@ -52,6 +54,8 @@ pub struct Builder<T> {
     auto: bool,
     unchecked_step: bool,
     cfl_limit: Option<f64>,
+    stream: Stream,
+    card_memory: Option<usize>,
     keep_last: bool,
     look_every: Option<usize>,
     threads: Option<usize>,
@@ -87,6 +91,8 @@ impl<T: Number> Builder<T> {
             auto: false,
             unchecked_step: false,
             cfl_limit: None,
+            stream: Stream::Off,
+            card_memory: None,
             keep_last: true,
             look_every: None,
             threads: None,

@@ -7,7 +7,7 @@ use super::{Builder, Engine};
 use crate::backend::cuda::{Cache, Opening};
 use crate::pick;
 use crate::simulation::{Pick, Picked, Picking, Wanted};
-use crate::{Number, SystemDef};
+use crate::{Number, Stream, SystemDef};
 
 impl<T: Number> Builder<T> {
     /// Returns the plans by the pick of a card, if a pick was kept or is to be waited for; with them the state of the pick.
@@ -20,7 +20,8 @@ impl<T: Number> Builder<T> {
     ) -> (Option<Scheduled>, Picking<T>) {
         let is_sealed = cache.and_then(Cache::sealed_by).is_some();
         let is_open = matches!(usual.scheduled.engine, Chosen::Cuda) && self.schedule.is_none();
-        let is_wanted = is_open && !is_sealed && self.pick != Pick::Off;
+        let stays = !matches!(self.stream, Stream::Steps(_));
+        let is_wanted = is_open && !is_sealed && stays && self.pick != Pick::Off;
         let Some(card) = is_wanted.then(|| card.card().cloned()).flatten() else {
             return (None, Picking::Over(Picked::Unwanted));
         };

@@ -88,7 +88,7 @@ pub(super) fn fill(
     let ghosts = Ghosts::new(
         stream,
         kernels.fill_ghosts()?,
-        (shape, Neighbours::new(&patches, &mesh, [true; 3])),
+        (shape, Neighbours::new(&patches, [true; 3])),
         &periodic,
         size_of::<f32>(),
     )?;

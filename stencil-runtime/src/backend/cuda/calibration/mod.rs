@@ -3,6 +3,7 @@
 //! Two cards of one name differ, and so do their clocks under load. The measurements are kept in the cache of the
 //! user, by card and driver.
 
+mod bus;
 mod graphs;
 mod kept;
 mod links;

@@ -199,6 +199,20 @@ impl Opened {
         Ok(Opened { card, context, stream })
     }
 
+    /// Returns the same card with another stream, whose work runs beside that of the first.
+    pub(crate) fn beside(&self) -> Result<Self, CudaError> {
+        let stream = self.context.new_stream().map_err(CudaError::driver("making a stream"))?;
+        Ok(Opened { stream, ..self.clone() })
+    }
+
+    /// Returns the bytes of its memory that are free, and all of them.
+    pub(crate) fn memory(&self) -> Result<[usize; 2], CudaError> {
+        self.synchronize()?;
+        let memory = self.context.mem_get_info();
+        let (free, all) = memory.map_err(CudaError::driver("asking for free memory"))?;
+        Ok([free, all])
+    }
+
     /// Waits until all work that was started is done.
     pub(crate) fn synchronize(&self) -> Result<(), CudaError> {
         let wait = self.stream.synchronize();

@@ -1,9 +1,11 @@
 //! Quantities of all cells on the card, and the numbers that they become there.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use cudarc::driver::{
-    CudaFunction, CudaSlice, CudaStream, DeviceRepr, DriverError, LaunchConfig, PushKernelArg,
+    CudaFunction, CudaSlice, CudaStream, CudaViewMut, DeviceRepr, DriverError, LaunchConfig,
+    PushKernelArg,
 };
 use stencil_compiler::model::Reduction;
 
@@ -143,6 +145,41 @@ impl Tree {
         launched.map(|_| ()).map_err(failed)
     }
 
+    /// Joins the numbers of the parts of rows, if rows have parts, to those of rows.
+    fn join_parts(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        shape: &MeshShape,
+        reduction: Reduction,
+    ) -> Result<(), CudaError> {
+        let Some(parts) = &self.parts else {
+            return Ok(());
+        };
+        let config = LaunchConfig {
+            grid_dim: (shape.rows(), 1, 1),
+            block_dim: (rows_of(shape).shared_by(), 1, 1),
+            shared_mem_bytes: 0,
+        };
+        let rule = rule(reduction);
+        let mut launch = stream.launch_builder(&self.kernels[0].parts);
+        launch.arg(&**parts).arg(&rule).arg(&mut *self.rows);
+        // SAFETY: as above, a number for each row from those of its parts.
+        unsafe { launch.launch(config) }.map_err(failed)?;
+        Ok(())
+    }
+
+    /// Copies the numbers of some rows to a place in the memory of the only card, once they are reduced.
+    pub(crate) fn copy_rows(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        (shape, reduction): (&MeshShape, Reduction),
+        rows: Range<usize>,
+        to: &mut CudaViewMut<'_, f64>,
+    ) -> Result<(), CudaError> {
+        self.join_parts(stream, shape, reduction)?;
+        stream.memcpy_dtod(&self.rows.slice(rows), to).map_err(failed)
+    }
+
     /// Starts the reduction of the numbers of all rows to one, which is written to the address `to`, on the first card; a
     /// mean is reduced to its sum.
     pub(crate) fn start_total(
@@ -152,22 +189,12 @@ impl Tree {
         reduction: Reduction,
         to: u64,
     ) -> Result<(), CudaError> {
+        self.join_parts(stream, shape, reduction)?;
         let [_, ny, nz] = shape.all;
         let rule = rule(reduction);
         let runs = |length, count| Runs { length, count };
         let (planes, total) = (runs(ny, nz), runs(nz, 1));
         let kernels = &self.kernels[0];
-        if let Some(parts) = &self.parts {
-            let config = LaunchConfig {
-                grid_dim: (shape.rows(), 1, 1),
-                block_dim: (rows_of(shape).shared_by(), 1, 1),
-                shared_mem_bytes: 0,
-            };
-            let mut launch = stream.launch_builder(&kernels.parts);
-            launch.arg(&**parts).arg(&rule).arg(&mut *self.rows);
-            // SAFETY: as above, a number for each row from those of its parts.
-            unsafe { launch.launch(config) }.map_err(failed)?;
-        }
         let mut launch = stream.launch_builder(&kernels.numbers);
         launch.arg(&*self.rows).arg(&planes).arg(&rule);
         launch.arg(&mut self.planes);

@@ -75,7 +75,7 @@ mod tests {
         let patches = Patches::new(&mesh, counts, counts.iter().product()).unwrap();
         let shape = Shape::new(cells, [2; 3], 8).unwrap();
         let cut = Cut::new(shape, patches, [2; 3], 8).unwrap();
-        let neighbours = Neighbours::new(&patches, &mesh, [periodic; 3]);
+        let neighbours = Neighbours::new(&patches, [periodic; 3]);
         (neighbours, MeshShape::new(&cut, &mesh, 1 << 20))
     }
 

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DriverError, PushKernelArg};
+use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DriverError, PushKernelArg, result};
 use stencil_compiler::plan::BufferRole;
 
 use super::Machine;
 use super::tasks::nothing;
 use crate::backend::cuda::kernels::builtin::Own;
-use crate::backend::cuda::memory::Addresses;
 use crate::backend::cuda::memory::patches::{MeshShape, Owned};
+use crate::backend::cuda::memory::{self, Addresses};
 use crate::backend::cuda::{CudaError, Opened};
 use crate::field::BadValue;
 use crate::mesh::Patches;
@@ -26,7 +26,7 @@ pub(super) struct Look {
 }
 
 /// The number of no value.
-const NONE: u64 = u64::MAX;
+pub(super) const NONE: u64 = u64::MAX;
 
 /// Returns the error for a search that failed.
 fn failed(error: DriverError) -> CudaError {
@@ -48,14 +48,21 @@ impl Look {
     }
 
     /// Starts the search in the patches that a card owns, in arrays of this shape for values beyond `most`.
-    fn start(
+    pub(super) fn start(
         &mut self,
         stream: &Arc<CudaStream>,
         (arrays, count): (&Addresses, usize),
         (shape, patches, owner): (&MeshShape, &Patches, usize),
         most: f64,
     ) -> Result<(), CudaError> {
-        stream.memcpy_htod(&[NONE], &mut self.first).map_err(failed)?;
+        // `NONE`, byte by byte: a copy from the host might wait for what is in progress.
+        let first = memory::start(&self.first, stream);
+        stream.context().bind_to_thread().map_err(failed)?;
+        // SAFETY: the number lies at this address.
+        let reset = unsafe {
+            result::memset_d8_async(first, u8::MAX, size_of::<u64>(), stream.cu_stream())
+        };
+        reset.map_err(failed)?;
         let own = Owned::new(patches, owner);
         let mut launch = stream.launch_builder(&self.kernel);
         launch.arg(arrays).arg(shape).arg(&own).arg(&most);
@@ -67,7 +74,7 @@ impl Look {
     }
 
     /// Waits for the number of the first value.
-    fn read(&self, stream: &Arc<CudaStream>) -> Result<u64, CudaError> {
+    pub(super) fn read(&self, stream: &Arc<CudaStream>) -> Result<u64, CudaError> {
         let mut first = [NONE];
         let copy = stream.memcpy_dtoh(&self.first, &mut first);
         copy.and_then(|()| stream.synchronize()).map_err(failed)?;
@@ -191,13 +198,17 @@ impl<T: Number> Machine<T> {
         if first == NONE {
             return Ok(None);
         }
-        let [nx, ny, nz] = self.fields.shape().cells;
-        let at = first as usize;
+        Ok(Some(self.bad_value(first, self.fields.shape().cells)))
+    }
+
+    /// Returns the bad value of a number, among the fields in so many cells.
+    pub(super) fn bad_value(&self, number: u64, [nx, ny, nz]: [usize; 3]) -> BadValue {
+        let at = number as usize;
         let name = self.fields.buffers.fields().nth(at / (nx * ny * nz));
-        Ok(Some(BadValue {
+        BadValue {
             component: name.unwrap_or_default().to_string(),
             cell: [at % nx, at / nx % ny, at / (nx * ny) % nz],
-        }))
+        }
     }
 
     /// Returns the number of the first bad value on all cards.

@@ -71,9 +71,7 @@ fn fits_on<T: Number>(
     let shape = &cut.patch;
     // An array that crosses the bus is packed first if its values lie apart, and surfaces begin as copies of zeros.
     let packed = usize::from(plan.layout != Layout::Soa);
-    card.synchronize()?;
-    let (free, total) =
-        card.context.mem_get_info().map_err(CudaError::driver("asking for free memory"))?;
+    let [free, total] = card.memory()?;
     let count = plan.memories() + kept;
     let needed = |shape: &Shape| (count * patches + packed) * stride::<T>(shape) + RESERVE;
     if needed(shape) <= free {

@@ -14,6 +14,7 @@ mod reducers;
 mod steps;
 mod tasks;
 mod timeline;
+pub(crate) mod window;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};

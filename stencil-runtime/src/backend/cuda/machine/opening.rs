@@ -4,6 +4,7 @@ use std::thread::{self, JoinHandle};
 
 use stencil_compiler::kernel::Multiprocessor;
 
+use super::RESERVE;
 use crate::backend::cuda::card::driver;
 use crate::backend::cuda::card::{Card, Opened};
 use crate::backend::cuda::compile::nvrtc::Nvrtc;
@@ -92,6 +93,13 @@ impl Opening {
             State::Done(Ok(opened)) => opened.first().map(|first| &first.card),
             State::Done(Err(_)) | State::Closed | State::Begun(_) => None,
         }
+    }
+
+    /// Returns the bytes that so many machines may take on the first card at once, which has room for them now.
+    pub(crate) fn room(&mut self, machines: usize) -> Result<Option<usize>, CudaError> {
+        let cards = self.finish()?;
+        let free = cards.first().map(|card| card.memory()).transpose()?;
+        Ok(free.map(|[free, _]| free.saturating_sub(machines * RESERVE)))
     }
 
     /// Waits for the cards, and returns them.

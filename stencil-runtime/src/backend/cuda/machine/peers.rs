@@ -43,7 +43,7 @@ impl Peer {
             ghosts: Ghosts::new(
                 &card.stream,
                 own[owner].fill_ghosts()?,
-                (*shape, Neighbours::new(&cut.patches, mesh, periodic)),
+                (*shape, Neighbours::new(&cut.patches, periodic)),
                 boundaries,
                 T::BYTES,
             )?,

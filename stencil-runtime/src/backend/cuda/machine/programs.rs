@@ -68,8 +68,9 @@ impl<'a> Programs<'a> {
                 .map(|read| std::array::from_fn(|axis| (read[axis] + launch.extend[axis]) as usize))
         });
         let reach = deepest(reach);
-        // The host's copies of given fields that the card evaluates have all their ghost cells.
-        if !unsteady.sources.is_empty() {
+        // The host's copies of given fields that the card evaluates have all their ghost cells, and so have layers that are
+        // copied whole.
+        if domain.passes || !unsteady.sources.is_empty() {
             halos.extend([domain.halo, reach]);
         }
         Ok(Programs { reach, all, halo: deepest(halos), on })
@@ -112,7 +113,7 @@ impl<T: Number> Arrays<T> {
             false => BTreeMap::new(),
         };
         let (mesh, patches) = (domain.mesh, domain.patches);
-        let one = Patches::one(mesh.cells);
+        let one = Patches::one(patches.mesh);
         let fields = Fields::<T>::without_arrays(plan, domain, one, of_host)?;
         let cut = Cut::new(*fields.shape(), patches, halo, T::BYTES)?;
         fits::<T>(cards, plan, &cut, kept.len())?;
@@ -139,7 +140,7 @@ impl<T: Number> Arrays<T> {
         }
         let layers = programs.all.iter().map(|(_, plan, texts)| layers_sent(plan, texts));
         let depth = deepest(layers.collect::<Option<Vec<_>>>()?)[axis];
-        let neighbours = Neighbours::new(patches, &self.fields.domain.mesh, boundaries.periodic);
+        let neighbours = Neighbours::new(patches, boundaries.periodic);
         let of = |owner| {
             let patch = patches.owned(owner).start;
             Sends::new((&neighbours, &self.shape), patch, (axis, depth))

@@ -1,5 +1,8 @@
 //! Observed functions: evaluated into arrays that are free between two steps, then reduced there.
 
+use std::ops::Range;
+
+use cudarc::driver::CudaSlice;
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::model::Reduction;
 use stencil_compiler::plan::{BufferRole, Region};
@@ -154,6 +157,32 @@ impl<T: Number> Machine<T> {
         self.tree.start_total(&stream, &shape, reduction, to)?;
         // The next array takes the same room, and the next round the same arrays.
         self.lanes.fork()
+    }
+
+    /// Starts the reduction of some rows of the only card, by quantities that read no neighbours, and copies their numbers
+    /// quantity by quantity.
+    pub(super) fn start_row_numbers(
+        &mut self,
+        reducer: &Reducer,
+        uniforms: &[f64],
+        rows: Range<usize>,
+        to: &mut CudaSlice<f64>,
+    ) -> Result<(), Error> {
+        let stream = self.card.stream.clone();
+        self.set_speeds(reducer, uniforms)?;
+        let mut first = 0;
+        for round in &reducer.rounds {
+            self.evaluate(round)?;
+            for (buffer, reduction) in round.quantities.iter().copied() {
+                let shape = self.shape_of(buffer);
+                let values = self.memory.address(&stream, self.slots[buffer]);
+                self.tree.start_rows((0, &stream), (values, &shape), reduction)?;
+                let mut to = to.slice_mut(first..first + rows.len());
+                self.tree.copy_rows(&stream, (&shape, reduction), rows.clone(), &mut to)?;
+                first += rows.len();
+            }
+        }
+        Ok(())
     }
 
     /// Reduces the quantities to numbers at the time `t`, with the uniforms of their algorithm.

@@ -33,7 +33,11 @@ impl<T: Number> Machine<T> {
     }
 
     /// Gives the kernels of the speeds their uniforms, once.
-    fn set_speeds(&mut self, speeds: &Reducer, uniforms: &[f64]) -> Result<(), CudaError> {
+    pub(super) fn set_speeds(
+        &mut self,
+        speeds: &Reducer,
+        uniforms: &[f64],
+    ) -> Result<(), CudaError> {
         if !self.has_speeds {
             self.together(|machine| machine.set_uniforms(speeds, uniforms))?;
             self.has_speeds = true;

@@ -51,6 +51,11 @@ impl Addresses {
     pub(crate) fn of(&self, array: usize) -> u64 {
         self.0[array]
     }
+
+    /// Returns the addresses so many bytes behind these.
+    pub(crate) fn behind(self, bytes: u64) -> Self {
+        Addresses(self.0.map(|address| address + bytes))
+    }
 }
 
 /// Returns the address of an array on a card.

@@ -114,6 +114,14 @@ impl MeshShape {
         }
     }
 
+    /// Returns the shape of so many layers along an axis of a mesh that is one patch.
+    pub(crate) fn with_layers(mut self, axis: usize, layers: usize) -> Self {
+        self.n[axis] = layers as i32;
+        self.all[axis] = layers as i32;
+        self.by_all[axis] = reciprocal(layers);
+        self
+    }
+
     /// Returns the same for surfaces, with the place of the first cell in them.
     pub(crate) fn in_surface(self, [before, ..]: [i32; 3]) -> Self {
         MeshShape { before, ..self }
