@@ -65,7 +65,7 @@ impl Exchange {
             match step {
                 Step::Launch { launch, region: Region::Interior } => beside = Some(*launch),
                 Step::Exchange { phase: Phase::Wait, buffers, depth } => {
-                    let one = Exchange::new(buffers.len(), *depth, cells, cut, value_bytes);
+                    let one = Exchange::new(buffers.len(), depth.towards, cells, cut, value_bytes);
                     let is_next = matches!(
                         at.checked_sub(1).map(|before| &plan.steps[before]),
                         Some(Step::Exchange { phase: Phase::Wait, .. })

@@ -32,6 +32,7 @@ impl Plan {
         let mut posted: Vec<Step> = Vec::new();
         for step in &self.steps {
             match step {
+                Step::Fill { depth, .. } if depth.is_local() => plan.steps.push(step.clone()),
                 Step::Fill { buffers, depth } => {
                     plan.steps.push(step.clone());
                     let exchange =
