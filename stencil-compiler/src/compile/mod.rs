@@ -92,10 +92,7 @@ pub fn plan(
     if target.keeps_fields {
         plan = plan.with_fields_before(schedule.problem(algorithm)?.as_ref());
     }
-    plan = plan.deepened(schedule.ghosts, target.cut).map_err(|message| Refusal {
-        blame: Blame::Nothing,
-        message,
-    })?;
+    plan = plan.deepened(schedule.ghosts, target.cut).map_err(Refusal::from)?;
     Ok(match (target.patches, target.device.units) {
         (Some((cells, patches)), Some(units)) => {
             let cut = target.cut;

@@ -1,5 +1,7 @@
 //! Ghost cells as data: boxes of them, each with the patch that they are filled from and the faces whose rules act.
 
+use stencil_compiler::plan::Depth;
+
 use super::{Mesh, Patch, Patches, Side};
 
 /// Ghost cells of a patch that are filled from the cells of one patch in one way.
@@ -34,7 +36,7 @@ pub(crate) struct Neighbours {
     pub(crate) periodic: [bool; 3],
 }
 
-/// Cells along one axis of a patch: its own, or ghost cells on one side.
+/// Cells along one axis of a patch: ghost cells on one side, or its own and those around it that it computes, too.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     lo: isize,
@@ -54,9 +56,12 @@ impl Neighbours {
         self.patches[of.to].owner == self.patches[of.from].owner
     }
 
-    /// Returns the boxes of ghost cells of a patch, so many deep; each ghost cell is in one of them.
-    pub(crate) fn boxes(&self, to: usize, depth: [usize; 3]) -> Vec<CopyBox> {
-        let [xs, ys, zs] = [0, 1, 2].map(|axis| self.spans(to, axis, depth[axis]));
+    /// Returns the boxes of ghost cells of a patch, so deep, but for those that it computes; each ghost cell is in one of
+    /// them. Patches have as many cells along an axis as others compute of theirs.
+    pub(crate) fn boxes(&self, to: usize, depth: impl Into<Depth>) -> Vec<CopyBox> {
+        let Depth { towards, beyond, computed } = depth.into();
+        let depth = |axis: usize| [towards, beyond, computed].map(|depth| depth[axis] as isize);
+        let [xs, ys, zs] = [0, 1, 2].map(|axis| self.spans(to, axis, depth(axis)));
         let mut boxes = Vec::new();
         for z in &zs {
             for y in &ys {
@@ -71,14 +76,19 @@ impl Neighbours {
         boxes
     }
 
-    fn spans(&self, to: usize, axis: usize, depth: usize) -> Vec<Span> {
-        let (patch, depth) = (&self.patches[to], depth as isize);
+    fn spans(
+        &self,
+        to: usize,
+        axis: usize,
+        [towards, beyond, computed]: [isize; 3],
+    ) -> Vec<Span> {
+        let patch = &self.patches[to];
         let (lo, n) = (patch.lo[axis] as isize, patch.cells[axis] as isize);
         let all = self.cells[axis] as isize;
         let span = |from: isize, to: isize, face| Span {
             lo: from,
             size: (to - from).max(0) as usize,
-            is_own: from == 0 && to == n,
+            is_own: false,
             face,
         };
         // The ends of the mesh, counted from the patch.
@@ -86,12 +96,14 @@ impl Neighbours {
             true => (isize::MIN / 2, isize::MAX / 2),
             false => (-lo, all - lo),
         };
+        let (begin, behind) = (first.max(-computed).min(0), end.min(n + computed).max(n));
+        let deepest = towards.max(beyond);
         let spans = [
-            span(-depth, first.min(0), Some(Side::Lo)),
-            span(first.max(-depth), 0, None),
-            span(0, n, None),
-            span(n, end.min(n + depth), None),
-            span(end.max(n), n + depth, Some(Side::Hi)),
+            span((first - beyond).max(-deepest), first.min(0), Some(Side::Lo)),
+            span(first.max(-towards), begin, None),
+            Span { is_own: true, ..span(begin, behind, None) },
+            span(behind, end.min(n + towards), None),
+            span(end.max(n), (end + beyond).min(n + deepest), Some(Side::Hi)),
         ];
         spans.into_iter().filter(|span| span.size > 0).collect()
     }
@@ -134,6 +146,11 @@ impl Neighbours {
             return Vec::from_iter(touches.then_some((span.lo, span.size, shift)));
         }
         let (all, size) = (self.cells[axis] as isize, span.size as isize);
+        if span.is_own && span.size > own.cells[axis] {
+            // Beside the patch other patches compute the same cells around them.
+            let is_beside = from.lo[axis] == own.lo[axis];
+            return Vec::from_iter(is_beside.then_some((span.lo, span.size, 0)));
+        }
         // The first cell of `from`, counted from `to`, in the mesh itself.
         let begin = from.lo[axis] as isize - own.lo[axis] as isize;
         let end = begin + from.cells[axis] as isize;
