@@ -98,7 +98,7 @@ impl<'a, T: Real> Machine<'a, T> {
             steps,
             under_way: BTreeMap::new(),
             kernels: compiled.kernels.clone(),
-            cut: if layout.devices == 1 { [true; 3] } else { memory.cut() },
+            cut: if layout.devices == 1 { [true; 3] } else { layout.cut() },
             memory,
             places: plan.places(),
             case: case.clone(),
@@ -135,7 +135,7 @@ impl<'a, T: Real> Machine<'a, T> {
             Seeded::Shallow(axis) => {
                 for step in &mut self.steps {
                     if let Step::Exchange { depth, .. } = step {
-                        depth[axis] = depth[axis].saturating_sub(1);
+                        depth.towards[axis] = depth.towards[axis].saturating_sub(1);
                     }
                 }
             }
