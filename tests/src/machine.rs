@@ -88,6 +88,8 @@ impl<'a, T: Real> Machine<'a, T> {
         }
         for (_, state) in algorithm.states_of(Role::Count) {
             memory.set(&state.name, &vec![T::from_f64(0.0); case.cells.iter().product()]);
+            let halo = plan.buffer(&state.name).map(|b| b.halo);
+            memory.fill(&state.name, halo.unwrap_or_default());
         }
         let steps = match layout.devices {
             1 => plan.steps.clone(),

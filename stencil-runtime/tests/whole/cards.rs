@@ -111,6 +111,55 @@ fn other_steps_have_the_same_bits() {
     check("thin", thin, 3, &[[6, 1, 1], [6, 5, 1]]);
 }
 
+/// Ghost cells that last for a step: cards compute cells of each other between exchanges.
+#[test]
+fn ghost_cells_that_last_change_no_bit() {
+    let flow = text(&FLOW.replace("DIM", "3"));
+    for schedule in [
+        "kernel direct x=16 y=2 z=2",
+        "kernel march",
+        "kernel march loader=1",
+        "kernel march loader=2",
+        "kernel tile3d",
+        "layout aos kernel lexicographic",
+    ] {
+        for walls in [false, true] {
+            let make = || {
+                let schedule = schedules::parse(&format!("schedule ghosts = 3 {schedule}")).unwrap();
+                let run = Simulation::<f32>::builder(&flow).cells([64, 33, 48]).dt(1e-4);
+                let run = run.schedule(schedule);
+                if walls { run.boundary(Axis::Y, Boundary::wall()) } else { run }
+            };
+            let about = format!("ghosts = 3, {schedule}, {walls}");
+            check(&about, make, 40, &[[1, 1, 2], [2, 2, 1], [2, 1, 2]]);
+        }
+    }
+    for name in ["single_pass", "decomposed", "gathered", "shared", "gpu"] {
+        let make = || {
+            let preset = presets::find(name).unwrap_or_else(|| panic!("{name}"));
+            let schedule = preset.schedule(flow.algorithm(), f64::PRECISION).unfused(flow.algorithm());
+            let run = Simulation::<f64>::builder(&flow).cells([64, 32, 48]).dt(1e-4);
+            run.schedule(schedule).ghosts(3)
+        };
+        check(&format!("ghosts = 3, {name}"), make, 3, &[[1, 1, 2], [1, 2, 2]]);
+    }
+    // Adaptive steps, sources, repairs, and accumulators that come along amid a step.
+    for (about, boundary) in faces::<f64>().into_iter().take(4) {
+        check(&format!("ghosts = 2, {about}"), || water(&boundary).ghosts(2), 4, &[[2, 1, 1], [2, 2, 1]]);
+    }
+    let heat = text(
+        "pub system Heat in 3d { field q: scalar; field u: vector; ddt(q) = lap(q)/100; ddt(u) = lap(u)/90; }
+        scheme s for Heat { space: central<order = 4>; time: TIME; }".replace("TIME", "rk4").as_str(),
+    );
+    let make = || Simulation::<f32>::builder(&heat).cells([64, 24, 32]).dt(1e-3).ghosts(2);
+    check("ghosts = 2 of 4", make, 40, &[[1, 1, 2], [2, 2, 1]]);
+    let fused = || {
+        let schedule = schedules::parse("schedule fuse 2 ghosts = 2 kernel direct").unwrap();
+        Simulation::<f32>::builder(&heat).cells([64, 48, 64]).dt(1e-3).schedule(schedule)
+    };
+    check("fused, ghosts = 2", fused, 40, &[[1, 1, 2], [1, 2, 2]]);
+}
+
 /// Pages of memory of several cards: each has some of its own.
 #[test]
 fn large_arrays_lie_in_the_memories_of_their_cards() {
