@@ -1,6 +1,6 @@
 //! The time of exchanges of ghost cells between devices, and the part of it that no computation hides.
 
-use crate::plan::{Phase, Plan, Region, Step};
+use crate::plan::{Launch, Phase, Plan, Region, Step};
 
 /// A link between two devices.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,6 +96,21 @@ impl Exchange {
     }
 }
 
+/// Returns the share of the cells that the launches of a plan compute, on a patch of `cells` with neighbours on all cut
+/// sides, that are cells of other devices: those beside ghost cells that last for several substeps.
+pub fn recomputed_share(plan: &Plan, cells: [usize; 3]) -> f64 {
+    let computed = |of: &dyn Fn(&Launch) -> [u32; 3]| -> f64 {
+        let launch = |step: &Step| {
+            let extend = of(&plan.launches[step.launch()?]);
+            Some((0..3).map(|a| cells[a] as f64 + 2.0 * f64::from(extend[a])).product::<f64>())
+        };
+        plan.steps.iter().filter_map(launch).sum()
+    };
+    let all = computed(&|launch| launch.extend);
+    let own = computed(&|launch| std::array::from_fn(|a| launch.extend[a] - launch.overlap[a]));
+    if all == 0.0 { 0.0 } else { (all - own) / all }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -138,5 +153,34 @@ mod tests {
             panic!("{plan:?}");
         };
         assert_eq!((exchange.bytes, exchange.messages, beside), (4.0 * (2.0 + 4.0), 4, Some(0)));
+    }
+
+    /// Fewer messages of more bytes, and cells that are computed twice.
+    #[test]
+    fn deep_ghost_cells_come_less_often() {
+        let launch = |substep: usize| {
+            format!(
+                "launch k{substep} substep {substep} kernel 0 extend [0, 0, 0] {{ read q [2, 2, 2] write q_new = q_1 kernel direct }}"
+            )
+        };
+        let steps = [0, 1, 2].map(|k| format!("fill [2, 2, 2] q run k{k} swap q")).join(" ");
+        let plan = parse(&format!(
+            "plan buffer q field halo [2, 2, 2] buffer q_new new halo [2, 2, 2] {} uniforms {steps}",
+            [0, 1, 2].map(launch).join(" ")
+        ));
+        let plan = plan.unwrap_or_else(|e| panic!("{e}"));
+        let (cells, cut) = ([32; 3], [false, false, true]);
+        let of = |ghosts: usize| {
+            let plan = plan.deepened(ghosts, cut).and_then(|plan| plan.among_devices());
+            let plan = plan.unwrap_or_else(|e| panic!("{e}"));
+            let all = Exchange::of(&plan, cells, cut, 8);
+            let bytes: f64 = all.iter().map(|(exchange, _)| exchange.bytes).sum();
+            let messages: usize = all.iter().map(|(exchange, _)| exchange.messages).sum();
+            (bytes, messages, recomputed_share(&plan, cells))
+        };
+        let plane = 8.0 * 36.0 * 36.0;
+        assert_eq!(of(1), (3.0 * 4.0 * plane, 6, 0.0));
+        // 4 and 2 planes at both ends in the first two of three substeps.
+        assert_eq!(of(3), (12.0 * plane, 2, 12.0 / (3.0 * 32.0 + 12.0)));
     }
 }

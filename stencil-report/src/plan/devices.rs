@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use stencil_compiler::compile::{Compiled, Target, compile};
-use stencil_compiler::cost::Exchange;
+use stencil_compiler::cost::{Exchange, recomputed_share};
 use stencil_compiler::diag::counted;
 use stencil_compiler::plan::{Phase, Plan, Region, Step};
 use stencil_compiler::schedule::Schedule;
@@ -24,6 +24,8 @@ pub(super) struct Shared {
     cells: [usize; 3],
     /// Seconds of a step that waits for no exchange.
     seconds: f64,
+    /// The share of the cells that it computes, but that other devices have.
+    recomputed: f64,
     exchanges: Vec<Wait>,
 }
 
@@ -86,6 +88,7 @@ impl Shared {
             boxes,
             cells,
             seconds: predicted.seconds,
+            recomputed: recomputed_share(&plan, cells),
             exchanges: exchanges(&plan, (&compiled, &predicted), on),
         })
     }
@@ -106,6 +109,15 @@ impl Shared {
                 points / self.seconds / 1e6
             ),
         );
+        if self.recomputed > 0.0 {
+            page += &paragraph(
+                "  ",
+                &format!(
+                    "Ghost cells last for several substeps: {:.1} % of the cells that the device computes are those of others.",
+                    100.0 * self.recomputed
+                ),
+            );
+        }
         let head =
             ["substep#", "depth#", "received#", "messages#", "hidden from#", "beside", "exchange"];
         let mut table = Table::new(2, &head);
@@ -149,6 +161,7 @@ impl Shared {
             "boxes": self.boxes,
             "cells": self.cells,
             "predicted_s": self.seconds,
+            "recomputed_share": self.recomputed,
             "mpts_per_s": points / self.seconds / 1e6,
             "exchanges": exchanges.collect::<Vec<_>>(),
         })
@@ -167,7 +180,7 @@ fn exchanges(
         match step {
             Step::Launch { launch, region: Region::Interior } => interior = Some(*launch),
             Step::Exchange { phase: Phase::Wait, buffers, depth } => {
-                let received = Exchange::new(buffers.len(), *depth, cells, cut, value_bytes);
+                let received = Exchange::new(buffers.len(), depth.towards, cells, cut, value_bytes);
                 let beside = interior.and_then(|launch| {
                     let kernel = &compiled.kernels[launch];
                     let rim = plan.rim_of_blocks(launch, cut, uneven);
@@ -176,7 +189,7 @@ fn exchanges(
                     let seconds = share * predicted.times[launch].total;
                     Some(Beside { kernel: plan.launches[launch].name.clone(), share, seconds })
                 });
-                let (buffers, depth) = (buffers.clone(), *depth);
+                let (buffers, depth) = (buffers.clone(), depth.towards);
                 waiting.push(Wait { substep: 0, buffers, depth, received, beside });
             }
             Step::Launch { launch, .. } => {
