@@ -98,7 +98,7 @@ impl Exchange {
 
 /// Returns the share of the cells that the launches of a plan compute, on a patch of `cells` with neighbours on all cut
 /// sides, that are cells of other devices: those beside ghost cells that last for several substeps.
-pub fn recomputed_share(plan: &Plan, cells: [usize; 3]) -> f64 {
+pub fn redundant_share(plan: &Plan, cells: [usize; 3]) -> f64 {
     let computed = |of: &dyn Fn(&Launch) -> [u32; 3]| -> f64 {
         let launch = |step: &Step| {
             let extend = of(&plan.launches[step.launch()?]);
@@ -107,7 +107,7 @@ pub fn recomputed_share(plan: &Plan, cells: [usize; 3]) -> f64 {
         plan.steps.iter().filter_map(launch).sum()
     };
     let all = computed(&|launch| launch.extend);
-    let own = computed(&|launch| std::array::from_fn(|a| launch.extend[a] - launch.overlap[a]));
+    let own = computed(&|launch| std::array::from_fn(|a| launch.extend[a] - launch.redundant[a]));
     if all == 0.0 { 0.0 } else { (all - own) / all }
 }
 
@@ -176,7 +176,7 @@ mod tests {
             let all = Exchange::of(&plan, cells, cut, 8);
             let bytes: f64 = all.iter().map(|(exchange, _)| exchange.bytes).sum();
             let messages: usize = all.iter().map(|(exchange, _)| exchange.messages).sum();
-            (bytes, messages, recomputed_share(&plan, cells))
+            (bytes, messages, redundant_share(&plan, cells))
         };
         let plane = 8.0 * 36.0 * 36.0;
         assert_eq!(of(1), (3.0 * 4.0 * plane, 6, 0.0));

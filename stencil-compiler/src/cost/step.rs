@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn fills_are_of_the_ghost_cells_of_all_buffers() {
         // One layer around 4 x 4 x 4 cells, two buffers of 8 bytes, read and written.
-        let one = Fills::new(2, [1; 3], [4; 3], 8);
+        let one = Fills::new(2, [1u32; 3], [4; 3], 8);
         assert_eq!((one.bytes, one.launches), (2.0 * 8.0 * 2.0 * 152.0, 1));
         let step = |depth: [u32; 3]| Step::Fill { buffers: vec!["u".into(), "v".into()], depth: depth.into() };
         let plan = Plan {

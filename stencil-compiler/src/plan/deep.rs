@@ -24,8 +24,8 @@ impl Plan {
     ///     scheme s for Heat { space: central<order = 6>; time: rk3_williamson; }")?;
     /// let plan = plan(&discretize(&model)?, &parse("schedule kernel direct")?, [false; 3])?;
     /// let deep = plan.deepened(3, [false, false, true])?;
-    /// let overlaps = [0, 1, 2].map(|launch| deep.launches[launch].overlap);
-    /// assert_eq!(overlaps, [[0, 0, 6], [0, 0, 3], [0; 3]]);
+    /// let redundant = [0, 1, 2].map(|launch| deep.launches[launch].redundant);
+    /// assert_eq!(redundant, [[0, 0, 6], [0, 0, 3], [0; 3]]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -160,7 +160,7 @@ impl Deep {
         let own = launch.extend;
         launch.extend = max3(own, need);
         launch.extend[0] = launch.extend[0].next_multiple_of(WHOLE_CELLS);
-        launch.overlap = std::array::from_fn(|axis| launch.extend[axis] - own[axis]);
+        launch.redundant = std::array::from_fn(|axis| launch.extend[axis] - own[axis]);
         let reads: Vec<(String, [u32; 3])> =
             launch.inputs.iter().map(|(name, read)| (name.clone(), launch.depth(*read))).collect();
         for (name, depth) in reads {

@@ -390,7 +390,7 @@ impl Planner<'_> {
                 .map(|(id, read)| (self.algorithm.function(*id).name.clone(), *read))
                 .collect(),
             extend,
-            overlap: [0; 3],
+            redundant: [0; 3],
             wrapped: self.wraps(kernel),
             placements: placed.map(|(name, placement)| (name.clone(), *placement)).collect(),
             blocking: self.schedule.kernels[kernel].clone(),

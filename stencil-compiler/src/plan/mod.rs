@@ -89,8 +89,8 @@ pub struct Launch {
     pub inputs: Vec<(String, [u32; 3])>,
     /// Cells beyond the interior that it computes.
     pub extend: [u32; 3],
-    /// Those of them that other devices compute, too: their values count towards neighbours only, not beyond faces.
-    pub overlap: [u32; 3],
+    /// Those of them that it computes redundantly, as they are cells of other devices: none of them counts beyond faces.
+    pub redundant: [u32; 3],
     /// Periodic axes along which it reads beyond one end at the other, not from ghost cells. There
     /// are at least as many cells along these as it reads beyond an end.
     pub wrapped: [bool; 3],
@@ -201,7 +201,7 @@ impl Launch {
     /// Cells beyond faces of the mesh that it needs of a buffer that it reads at offsets up to `read`.
     pub fn beyond(&self, read: [u32; 3]) -> [u32; 3] {
         let depth = self.depth(read);
-        std::array::from_fn(|axis| depth[axis].saturating_sub(self.overlap[axis]))
+        std::array::from_fn(|axis| depth[axis].saturating_sub(self.redundant[axis]))
     }
 }
 

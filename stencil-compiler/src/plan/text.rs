@@ -60,7 +60,7 @@ pub fn print(plan: &Plan) -> String {
             launch.substep,
             launch.kernel,
             triple(launch.extend),
-            other(" overlap", launch.overlap, [0; 3])
+            other(" redundant", launch.redundant, [0; 3])
         );
         for (axis, name) in AXES.iter().enumerate() {
             if launch.wrapped[axis] {
@@ -243,7 +243,7 @@ fn parse_launch(lexer: &mut Lexer) -> Result<Launch, TextError> {
     let kernel = lexer.count()?;
     lexer.keyword("extend")?;
     let extend = parse_triple(lexer)?;
-    let overlap = parse_other(lexer, "overlap", [0; 3])?;
+    let redundant = parse_other(lexer, "redundant", [0; 3])?;
     lexer.expect('{')?;
     let (mut inputs, mut placements, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
     let mut wrapped = [false; 3];
@@ -277,7 +277,7 @@ fn parse_launch(lexer: &mut Lexer) -> Result<Launch, TextError> {
                     outputs,
                     inputs,
                     extend,
-                    overlap,
+                    redundant,
                     wrapped,
                     placements,
                     blocking,

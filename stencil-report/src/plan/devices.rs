@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use stencil_compiler::compile::{Compiled, Target, compile};
-use stencil_compiler::cost::{Exchange, recomputed_share};
+use stencil_compiler::cost::{Exchange, redundant_share};
 use stencil_compiler::diag::counted;
 use stencil_compiler::plan::{Phase, Plan, Region, Step};
 use stencil_compiler::schedule::Schedule;
@@ -25,7 +25,7 @@ pub(super) struct Shared {
     /// Seconds of a step that waits for no exchange.
     seconds: f64,
     /// The share of the cells that it computes, but that other devices have.
-    recomputed: f64,
+    redundant: f64,
     exchanges: Vec<Wait>,
 }
 
@@ -88,7 +88,7 @@ impl Shared {
             boxes,
             cells,
             seconds: predicted.seconds,
-            recomputed: recomputed_share(&plan, cells),
+            redundant: redundant_share(&plan, cells),
             exchanges: exchanges(&plan, (&compiled, &predicted), on),
         })
     }
@@ -109,12 +109,12 @@ impl Shared {
                 points / self.seconds / 1e6
             ),
         );
-        if self.recomputed > 0.0 {
+        if self.redundant > 0.0 {
             page += &paragraph(
                 "  ",
                 &format!(
                     "Ghost cells last for several substeps: {:.1} % of the cells that the device computes are those of others.",
-                    100.0 * self.recomputed
+                    100.0 * self.redundant
                 ),
             );
         }
@@ -156,15 +156,18 @@ impl Shared {
                 "hidden_from_bytes_per_s": wait.hidden_from(),
             })
         });
-        json!({
+        let mut all = json!({
             "count": self.devices,
             "boxes": self.boxes,
             "cells": self.cells,
             "predicted_s": self.seconds,
-            "recomputed_share": self.recomputed,
             "mpts_per_s": points / self.seconds / 1e6,
             "exchanges": exchanges.collect::<Vec<_>>(),
-        })
+        });
+        if self.redundant > 0.0 {
+            all["redundant_share"] = self.redundant.into();
+        }
+        all
     }
 }
 

@@ -32,7 +32,7 @@ impl Boundaries {
 
     /// Can devices compute cells of their neighbours? These are cells of the patches beside theirs, and the values beyond
     /// faces are the same whichever device fills them.
-    pub(crate) fn check_overlaps(&self, plan: &Plan, patches: &Patches) -> Result<(), ScheduleError> {
+    pub(crate) fn check_redundant(&self, plan: &Plan, patches: &Patches) -> Result<(), ScheduleError> {
         let refused = |message: String, help: &str| ScheduleError {
             blame: Blame::Nothing,
             kernel: None,

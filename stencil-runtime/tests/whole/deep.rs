@@ -112,7 +112,7 @@ fn some_substeps_of_a_step_have_the_same_bits() {
 fn compiled_programs_have_the_same_bits() {
     for walls in [false, true] {
         let make = || {
-            let run = Simulation::<f64>::builder(&Vectors).cells([36, 34, 33]).dt(1e-4);
+            let run = Simulation::<f64>::builder(&Vectors).cells([48, 38, 37]).dt(1e-4);
             let run = run.engine(Engine::Compiled).ghosts(3);
             if walls { run.boundary(Axis::Y, Boundary::wall()) } else { run }
         };

@@ -47,7 +47,7 @@ impl Scheduled {
         }
         let all = std::iter::once(&plan).chain(fused.as_ref().map(|fused| &fused.plan));
         if schedule.ghosts > 1 && patches.cut().contains(&true) {
-            all.clone().try_for_each(|plan| boundaries.check_overlaps(plan, patches))?;
+            all.clone().try_for_each(|plan| boundaries.check_redundant(plan, patches))?;
         }
         boundaries.check_exchanges(&plan)?;
         boundaries.check_depth(system, &plan, halo, patches)?;
