@@ -36,9 +36,8 @@ impl Layout {
         let [p, q, _] = self.patches;
         let strides = [1, p, p * q];
         std::array::from_fn(|axis| {
-            let is_last = |patch: usize| {
-                patch / strides[axis] % self.patches[axis] + 1 == self.patches[axis]
-            };
+            let is_last =
+                |patch: usize| patch / strides[axis] % self.patches[axis] + 1 == self.patches[axis];
             let mut inner = (0..self.count()).filter(|patch| !is_last(*patch));
             inner.any(|patch| self.device_of(patch) != self.device_of(patch + strides[axis]))
         })
@@ -107,7 +106,8 @@ impl Places {
             let ranges = self.ranges(patch);
             let cells = ranges.each_ref().map(Range::len);
             around(cells, depth.towards, [false; 3], |cell| {
-                let is_there = |a: usize| (-computed[a]..cells[a] as i64 + computed[a]).contains(&cell[a]);
+                let is_there =
+                    |a: usize| (-computed[a]..cells[a] as i64 + computed[a]).contains(&cell[a]);
                 if (0..3).all(is_there) {
                     return;
                 }

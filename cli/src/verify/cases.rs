@@ -213,7 +213,8 @@ pub(super) fn batches(args: &VerifyArgs, architecture: &str) -> Result<Vec<Batch
             }
             if let Some(grid) = Grid::cut(args, dimension)? {
                 batches.push(batch(grid, some));
-                let direct = Schedule::default().blocked(system.algorithm(), Blocking::new("direct", &[]));
+                let direct =
+                    Schedule::default().blocked(system.algorithm(), Blocking::new("direct", &[]));
                 batches.extend(lasting(args, (&system, &origin, *precision), grid, direct));
             }
             let planned = planned.iter();

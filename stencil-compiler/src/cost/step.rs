@@ -134,7 +134,10 @@ mod tests {
         // One layer around 4 x 4 x 4 cells, two buffers of 8 bytes, read and written.
         let one = Fills::new(2, [1u32; 3], [4; 3], 8);
         assert_eq!((one.bytes, one.launches), (2.0 * 8.0 * 2.0 * 152.0, 1));
-        let step = |depth: [u32; 3]| Step::Fill { buffers: vec!["u".into(), "v".into()], depth: depth.into() };
+        let step = |depth: [u32; 3]| Step::Fill {
+            buffers: vec!["u".into(), "v".into()],
+            depth: depth.into(),
+        };
         let plan = Plan {
             time_steps: 1,
             layout: crate::schedule::Layout::Soa,

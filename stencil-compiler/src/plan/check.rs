@@ -121,7 +121,9 @@ impl<'a> State<'a> {
         let mut valid: BTreeMap<&str, Depth> = BTreeMap::new();
         for buffer in &plan.buffers {
             match buffer.role {
-                BufferRole::Field | BufferRole::Count => valid.insert(&buffer.name, Depth::default()),
+                BufferRole::Field | BufferRole::Count => {
+                    valid.insert(&buffer.name, Depth::default())
+                }
                 BufferRole::Given => valid.insert(&buffer.name, buffer.halo.into()),
                 BufferRole::NewField
                 | BufferRole::Accumulator

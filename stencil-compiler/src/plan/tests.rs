@@ -377,7 +377,9 @@ swap q
 fill [1, 4, 0] beyond [1, 2, 0] q
 ";
     assert!(printed.contains(steps), "{printed}");
-    assert!(printed.contains("launch k0 substep 0 kernel 0 extend [0, 2, 0] redundant [0, 2, 0] {"));
+    assert!(
+        printed.contains("launch k0 substep 0 kernel 0 extend [0, 2, 0] redundant [0, 2, 0] {")
+    );
     assert_eq!(deep.buffer("q").unwrap().halo, [1, 4, 0]);
     let refused = |change: &dyn Fn(&mut Plan)| {
         let mut wrong = deep.clone();

@@ -147,10 +147,7 @@ impl<T: Value> GhostValues<T> {
     }
 }
 
-fn of_jobs(
-    neighbours: &Neighbours,
-    jobs: impl Iterator<Item = (usize, usize, Depth)>,
-) -> Vec<Job> {
+fn of_jobs(neighbours: &Neighbours, jobs: impl Iterator<Item = (usize, usize, Depth)>) -> Vec<Job> {
     let mut all = Vec::new();
     for (buffer, component, depth) in jobs {
         for to in 0..neighbours.patches.len() {

@@ -76,12 +76,7 @@ impl Neighbours {
         boxes
     }
 
-    fn spans(
-        &self,
-        to: usize,
-        axis: usize,
-        [towards, beyond, computed]: [isize; 3],
-    ) -> Vec<Span> {
+    fn spans(&self, to: usize, axis: usize, [towards, beyond, computed]: [isize; 3]) -> Vec<Span> {
         let patch = &self.patches[to];
         let (lo, n) = (patch.lo[axis] as isize, patch.cells[axis] as isize);
         let all = self.cells[axis] as isize;
@@ -229,6 +224,59 @@ mod tests {
                 // Deeper than a patch, and than the mesh.
                 check(&neighbours, [3, 2, 1]);
                 check(&neighbours, [5, 0, 4]);
+            }
+        }
+    }
+
+    /// Boxes beside cells that are computed, too: these are as many cells as patches have, and come from nowhere.
+    #[test]
+    fn boxes_go_around_computed_cells() {
+        for periodic in [[true; 3], [false; 3], [false, true, false]] {
+            let cells = [6, 5, 9];
+            let patches = Patches { counts: [2, 1, 3], mesh: cells, devices: 3 };
+            let neighbours = Neighbours { patches: patches.list(), cells, periodic };
+            assert_eq!(patches.cut(), [false, false, true]);
+            let depth = Depth { towards: [2, 2, 3], beyond: [2, 2, 1], computed: [0, 0, 3] };
+            for (to, own) in neighbours.patches.iter().enumerate() {
+                let ends = |axis: usize| {
+                    let open =
+                        Side::ALL.map(|side| periodic[axis] || !own.touches(axis, side, cells));
+                    open.map(|open| if open { depth.computed[axis] as isize } else { 0 })
+                };
+                let mut seen = std::collections::BTreeSet::new();
+                for of in neighbours.boxes(to, depth) {
+                    let from = &neighbours.patches[of.from];
+                    assert!(neighbours.is_local(&of), "{of:?}");
+                    assert_eq!((of.shift[2], from.lo[2]), (0, own.lo[2]), "{of:?}");
+                    for i in 0..of.size.iter().product::<usize>() {
+                        let at = [
+                            i % of.size[0],
+                            i / of.size[0] % of.size[1],
+                            i / of.size[0] / of.size[1],
+                        ];
+                        let cell: [isize; 3] = std::array::from_fn(|a| of.lo[a] + at[a] as isize);
+                        let is_computed = (0..3).all(|a| {
+                            let [low, high] = ends(a);
+                            (-low..own.cells[a] as isize + high).contains(&cell[a])
+                        });
+                        assert!(!is_computed && seen.insert(cell), "{cell:?}");
+                    }
+                }
+                // All cells within the depth: computed ones, and those of the boxes.
+                let wide = |axis: usize| {
+                    let n = own.cells[axis] as isize;
+                    let [low, high] = ends(axis);
+                    let side = |open: isize, side| match periodic[axis]
+                        || !own.touches(axis, side, cells)
+                    {
+                        true => (depth.towards[axis] as isize).max(open),
+                        false => depth.beyond[axis] as isize,
+                    };
+                    [n + low + high, n + side(low, Side::Lo) + side(high, Side::Hi)]
+                };
+                let all = [0, 1, 2].map(wide);
+                let count = |which: usize| all.iter().map(|n| n[which] as usize).product::<usize>();
+                assert_eq!(seen.len(), count(1) - count(0));
             }
         }
     }

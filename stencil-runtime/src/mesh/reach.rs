@@ -15,8 +15,9 @@ impl Boundaries {
             let derived = buffers
                 .iter()
                 .find(|name| plan.buffer(name).is_some_and(|b| b.role == BufferRole::Derived));
-            let crossed =
-                Axis::ALL.into_iter().find(|a| depth.beyond[a.index()] > 0 && !self.periodic[a.index()]);
+            let crossed = Axis::ALL
+                .into_iter()
+                .find(|a| depth.beyond[a.index()] > 0 && !self.periodic[a.index()]);
             if let (Some(name), Some(axis)) = (derived, crossed) {
                 return Err(Error::Boundary {
                     place: format!("{axis}.lo"),
@@ -32,7 +33,11 @@ impl Boundaries {
 
     /// Can devices compute cells of their neighbours? These are cells of the patches beside theirs, and the values beyond
     /// faces are the same whichever device fills them.
-    pub(crate) fn check_redundant(&self, plan: &Plan, patches: &Patches) -> Result<(), ScheduleError> {
+    pub(crate) fn check_redundant(
+        &self,
+        plan: &Plan,
+        patches: &Patches,
+    ) -> Result<(), ScheduleError> {
         let refused = |message: String, help: &str| ScheduleError {
             blame: Blame::Nothing,
             kernel: None,
@@ -86,9 +91,8 @@ impl Boundaries {
         patches: &Patches,
     ) -> Result<(), Error> {
         let components = system.components();
-        let depth = |name: &str, axis: usize| {
-            (plan.read_beyond(name)[axis] as usize).max(halo[axis])
-        };
+        let depth =
+            |name: &str, axis: usize| (plan.read_beyond(name)[axis] as usize).max(halo[axis]);
         let fields = components.iter().map(|component| &component.name);
         for (name, rules) in fields.chain(&self.sources).zip(&self.rules) {
             for face in Face::ALL {

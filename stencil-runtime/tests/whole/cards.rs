@@ -125,7 +125,8 @@ fn ghost_cells_that_last_change_no_bit() {
     ] {
         for walls in [false, true] {
             let make = || {
-                let schedule = schedules::parse(&format!("schedule ghosts = 3 {schedule}")).unwrap();
+                let schedule =
+                    schedules::parse(&format!("schedule ghosts = 3 {schedule}")).unwrap();
                 let run = Simulation::<f32>::builder(&flow).cells([64, 33, 48]).dt(1e-4);
                 let run = run.schedule(schedule);
                 if walls { run.boundary(Axis::Y, Boundary::wall()) } else { run }
@@ -137,7 +138,8 @@ fn ghost_cells_that_last_change_no_bit() {
     for name in ["single_pass", "decomposed", "gathered", "shared", "gpu"] {
         let make = || {
             let preset = presets::find(name).unwrap_or_else(|| panic!("{name}"));
-            let schedule = preset.schedule(flow.algorithm(), f64::PRECISION).unfused(flow.algorithm());
+            let schedule =
+                preset.schedule(flow.algorithm(), f64::PRECISION).unfused(flow.algorithm());
             let run = Simulation::<f64>::builder(&flow).cells([64, 32, 48]).dt(1e-4);
             run.schedule(schedule).ghosts(3)
         };
@@ -145,7 +147,12 @@ fn ghost_cells_that_last_change_no_bit() {
     }
     // Adaptive steps, sources, repairs, and accumulators that come along amid a step.
     for (about, boundary) in faces::<f64>().into_iter().take(4) {
-        check(&format!("ghosts = 2, {about}"), || water(&boundary).ghosts(2), 4, &[[2, 1, 1], [2, 2, 1]]);
+        check(
+            &format!("ghosts = 2, {about}"),
+            || water(&boundary).ghosts(2),
+            4,
+            &[[2, 1, 1], [2, 2, 1]],
+        );
     }
     let heat = text(
         "pub system Heat in 3d { field q: scalar; field u: vector; ddt(q) = lap(q)/100; ddt(u) = lap(u)/90; }

@@ -95,7 +95,9 @@ fn patches_may_differ_by_a_cell() {
 /// Accumulators come along where values are sent amid a step.
 #[test]
 fn some_substeps_of_a_step_have_the_same_bits() {
-    for (time, ghosts) in [("rk4", 2), ("rk4_carpenter_kennedy", 5), ("ssprk43", 2), ("ssprk104", 5)] {
+    for (time, ghosts) in
+        [("rk4", 2), ("rk4_carpenter_kennedy", 5), ("ssprk43", 2), ("ssprk104", 5)]
+    {
         let source = FLOW.replace("DIM", "2").replace("rk3_williamson", time);
         let system = text(&source.replace("order = 4", "order = 2"));
         let make = || {

@@ -30,7 +30,7 @@ const LAYOUTS: [&[Cut]; 2] = [
 
 /// The same for ghost cells that last: patches have as many cells as others compute of theirs.
 const DEEP: [&[Cut]; 2] = [
-    &[([64, 24, 1], [1, 2, 1], 2), ([65, 25, 1], [2, 2, 1], 4), ([64, 24, 1], [2, 2, 1], 3)],
+    &[([64, 24, 1], [1, 2, 1], 2), ([191, 25, 1], [2, 2, 1], 4), ([192, 24, 1], [2, 2, 1], 3)],
     &[([8, 6, 44], [1, 1, 2], 2), ([8, 29, 29], [1, 2, 2], 4), ([60, 6, 6], [2, 1, 1], 2)],
 ];
 
@@ -66,7 +66,13 @@ fn water() -> Problem {
             waves { flow: u; sound: sqrt(g*h); } }
          scheme s for Water { reconstruct: plm; riemann: hll; time: ssprk2; }",
     );
-    Problem { algorithm, schedules: vec![(String::new(), 1)], means: vec![1.0], at_once: 1, ghosts: 1 }
+    Problem {
+        algorithm,
+        schedules: vec![(String::new(), 1)],
+        means: vec![1.0],
+        at_once: 1,
+        ghosts: 1,
+    }
 }
 
 /// Two steps by one pass over memory.
@@ -76,7 +82,13 @@ fn fused() -> Problem {
             ddt(u) = lap(u) - u * v^2; ddt(v) = lap(v)/2 + u * v^2; }
          scheme s for Reacting { space: central<order = 2>; time: euler; }",
     );
-    Problem { algorithm, schedules: vec![("fuse 2".into(), 1)], means: Vec::new(), at_once: 2, ghosts: 1 }
+    Problem {
+        algorithm,
+        schedules: vec![("fuse 2".into(), 1)],
+        means: Vec::new(),
+        at_once: 2,
+        ghosts: 1,
+    }
 }
 
 /// Problems whose devices exchange values before some substeps only. Accumulators come along if these are in the midst of
@@ -180,7 +192,8 @@ impl Problem {
             for (turn, (blocking, has_boxes)) in (at..).zip(blockings(self.algorithm.dimension)) {
                 let about = format!("{layout:?} {blocking} {}", self.algorithm.name);
                 let schedule = &self.schedules[turn % self.schedules.len()];
-                let found = self.run(&self.compiled(schedule, blocking, layout), (layout, &case), None);
+                let found =
+                    self.run(&self.compiled(schedule, blocking, layout), (layout, &case), None);
                 let (found, beside) = found.unwrap_or_else(|fault| panic!("{fault}\n{about}"));
                 assert_eq!(differing(&found, &wanted), 0, "{about}");
                 assert!(beside > 0 || !has_boxes, "{about}");
