@@ -31,7 +31,7 @@ const LAYOUTS: [&[Cut]; 2] = [
 /// The same for ghost cells that last: patches have as many cells as others compute of theirs.
 const DEEP: [&[Cut]; 2] = [
     &[([64, 24, 1], [1, 2, 1], 2), ([191, 25, 1], [2, 2, 1], 4), ([192, 24, 1], [2, 2, 1], 3)],
-    &[([8, 6, 44], [1, 1, 2], 2), ([8, 29, 29], [1, 2, 2], 4), ([60, 6, 6], [2, 1, 1], 2)],
+    &[([8, 6, 44], [1, 1, 2], 2), ([8, 29, 29], [1, 2, 2], 4), ([160, 6, 6], [2, 1, 1], 2)],
 ];
 
 /// A problem, with what its schedules have in common.
