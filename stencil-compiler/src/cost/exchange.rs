@@ -96,18 +96,22 @@ impl Exchange {
     }
 }
 
-/// Returns the share of the cells that the launches of a plan compute, on a patch of `cells` with neighbours on all cut
-/// sides, that are cells of other devices: those beside ghost cells that last for several substeps.
+/// Returns the cells that a launch computes on a patch of `cells`, and those of them that are not redundant: cells of other
+/// devices, beside ghost cells that last for several substeps. All sides along a cut axis count as cut.
+pub fn computed_cells(launch: &Launch, cells: [usize; 3]) -> [f64; 2] {
+    let own = std::array::from_fn(|axis| launch.extend[axis] - launch.redundant[axis]);
+    [launch.extend, own].map(|extend: [u32; 3]| {
+        (0..3).map(|axis| cells[axis] as f64 + 2.0 * f64::from(extend[axis])).product()
+    })
+}
+
+/// Returns the share of the cells that the launches of a plan compute on a patch of `cells` that is redundant.
 pub fn redundant_share(plan: &Plan, cells: [usize; 3]) -> f64 {
-    let computed = |of: &dyn Fn(&Launch) -> [u32; 3]| -> f64 {
-        let launch = |step: &Step| {
-            let extend = of(&plan.launches[step.launch()?]);
-            Some((0..3).map(|a| cells[a] as f64 + 2.0 * f64::from(extend[a])).product::<f64>())
-        };
-        plan.steps.iter().filter_map(launch).sum()
-    };
-    let all = computed(&|launch| launch.extend);
-    let own = computed(&|launch| std::array::from_fn(|a| launch.extend[a] - launch.redundant[a]));
+    let launches = plan.steps.iter().filter_map(|step| plan.launches.get(step.launch()?));
+    let [all, own] = launches.fold([0.0; 2], |[all, own], launch| {
+        let [more, less] = computed_cells(launch, cells);
+        [all + more, own + less]
+    });
     if all == 0.0 { 0.0 } else { (all - own) / all }
 }
 

@@ -28,7 +28,7 @@ mod tests;
 mod time;
 
 pub use cards::{MODELS, Model, called, model, power};
-pub use exchange::{Exchange, Link, redundant_share};
+pub use exchange::{Exchange, Link, computed_cells, redundant_share};
 pub use known::{Costs, ScheduleCost};
 pub use memory::Card;
 pub use occupancy::{Bound, Occupancy};

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use stencil_compiler::compile::{Compiled, Target, compile};
-use stencil_compiler::cost::{Exchange, redundant_share};
+use stencil_compiler::cost::{Exchange, computed_cells, redundant_share};
 use stencil_compiler::diag::counted;
 use stencil_compiler::plan::{Phase, Plan, Region, Step};
 use stencil_compiler::schedule::Schedule;
@@ -87,7 +87,7 @@ impl Shared {
             devices,
             boxes,
             cells,
-            seconds: predicted.seconds,
+            seconds: predicted.seconds + redundant_seconds(&plan, &predicted, cells),
             redundant: redundant_share(&plan, cells),
             exchanges: exchanges(&plan, (&compiled, &predicted), on),
         })
@@ -189,7 +189,8 @@ fn exchanges(
                     let rim = plan.rim_of_blocks(launch, cut, uneven);
                     let inner = kernel.split(cells, rim).interior;
                     let share = inner?.count() as f64 / kernel.whole(cells).count().max(1) as f64;
-                    let seconds = share * predicted.times[launch].total;
+                    let [all, own] = computed_cells(&plan.launches[launch], cells);
+                    let seconds = share * predicted.times[launch].total * all / own;
                     Some(Beside { kernel: plan.launches[launch].name.clone(), share, seconds })
                 });
                 let (buffers, depth) = (buffers.clone(), depth.towards);
@@ -204,6 +205,16 @@ fn exchanges(
         }
     }
     all
+}
+
+/// Returns the seconds of a step in which kernels compute redundant cells: as long as others for each of them.
+fn redundant_seconds(plan: &Plan, predicted: &Predicted, cells: [usize; 3]) -> f64 {
+    let all = plan.launches.iter().zip(&predicted.times);
+    let seconds = all.map(|(launch, time)| {
+        let [all, own] = computed_cells(launch, cells);
+        time.total * (all - own) / own
+    });
+    seconds.sum::<f64>() / plan.time_steps as f64
 }
 
 /// Takes exchanges that are waited for at once as one.
