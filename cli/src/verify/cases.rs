@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use stencil_compiler::algorithm::{Algorithm, Role};
-use stencil_compiler::compile::{self, Target, compile};
+use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::expr::real::Precision as RealPrecision;
 use stencil_compiler::model::Formulation;
-use stencil_compiler::schedule::{Blocking, Halo, Layout, Placement, Schedule};
+use stencil_compiler::schedule::{Blocking, Layout, Schedule};
 use stencil_compiler::search::presets;
 use stencil_compiler::search::space::{Draws, Space};
 use stencil_report::Failure;
@@ -23,8 +23,10 @@ use super::on_card::on_card;
 use super::{VerifyArgs, plans};
 use crate::Ended;
 use crate::source::{self, MixedChoice, Precision};
+use lasting::lasting;
 use unusual::unusual;
 
+mod lasting;
 #[cfg(test)]
 mod tests;
 mod unusual;
@@ -263,45 +265,6 @@ pub(super) fn simulated(args: &VerifyArgs) -> Result<Vec<Batch>, Ended> {
     Ok(batches)
 }
 
-/// Returns runs of a schedule whose ghost cells last for some substeps or all of a step, for each kind of boundaries that they
-/// can have, on patches that are large enough; none on one device, or for a step of one substep.
-fn lasting(
-    args: &VerifyArgs,
-    (system, origin, precision): (&SystemDef, &Origin, Precision),
-    grid: Grid,
-    mut schedule: Schedule,
-) -> Option<Batch> {
-    let devices = args.devices?;
-    let algorithm = system.algorithm();
-    let substeps = algorithm.substeps.len();
-    let ghosts = (2..=substeps).find(|ghosts| substeps.is_multiple_of(*ghosts))?;
-    for placement in schedule.placements.values_mut() {
-        if let Placement::Global(halo) = placement {
-            *halo = Halo::Recompute;
-        }
-    }
-    let deep = Schedule { ghosts, ..schedule.clone() };
-    let cut = grid.patches.map(|count| count > 1);
-    let target = Target::new(precision.get().bytes()).cut(cut);
-    let halo = compile::plan(algorithm, &deep, &target).ok()?.halo();
-    let cells = std::array::from_fn(|axis| match cut[axis] {
-        true => grid.cells[axis].max(halo[axis] as usize * grid.patches[axis]),
-        false => grid.cells[axis],
-    });
-    let of_kind = |kind: usize| match kind {
-        0..FUNCTIONS_BESIDE_PERIODIC => (format!("ghosts = {ghosts}"), deep.clone()),
-        _ => ("ghosts = 1".into(), schedule.clone()),
-    };
-    Some(Batch {
-        system: system.clone(),
-        origin: origin.clone(),
-        precision,
-        grid: Grid { cells, ..grid },
-        devices,
-        schedules: (0..KINDS).map(of_kind).collect(),
-    })
-}
-
 /// Systems as they are declared, or in these forms; those whose form changes nothing come once.
 fn in_forms(
     systems: Vec<(SystemDef, Origin)>,
@@ -408,9 +371,6 @@ const PERIODIC: usize = 2;
 
 /// The one of them with rows of whole copies, around whose ends kernels read.
 const WHOLE_COPIES: usize = 1;
-
-/// From this kind on, functions fill ghost cells beside periodic ends: devices cannot fill those of their neighbours then.
-const FUNCTIONS_BESIDE_PERIODIC: usize = 6;
 
 /// One more kind: periodic, with steps and sources that do not change, so that several can be done at once.
 const ALIKE: usize = KINDS;
