@@ -151,7 +151,11 @@ impl Problem {
             schedule.placements = heuristic::fused(&problem);
         }
         schedule.ghosts = self.ghosts;
-        compile(&self.algorithm, &schedule, &Target::new(4).cut(layout.cut())).or_panic()
+        // Some read around the ends of patches that have both.
+        let around = self.ghosts > 1 && !blocking.starts_with("direct");
+        let around = layout.patches.map(|count| around && count == 1);
+        let target = Target::new(4).cut(layout.cut()).around(around);
+        compile(&self.algorithm, &schedule, &target).or_panic()
     }
 
     fn layouts(&self) -> Vec<(Layout, Case)> {
