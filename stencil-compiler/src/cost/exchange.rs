@@ -99,8 +99,8 @@ impl Exchange {
 /// Returns the cells that a launch computes on a patch of `cells`, and those of them that are not redundant: cells of other
 /// devices, beside ghost cells that last for several substeps. All sides along a cut axis count as cut.
 pub fn computed_cells(launch: &Launch, cells: [usize; 3]) -> [f64; 2] {
-    let own = std::array::from_fn(|axis| launch.extend[axis] - launch.redundant[axis]);
-    [launch.extend, own].map(|extend: [u32; 3]| {
+    let computed = launch.computed();
+    [computed.towards, computed.beyond].map(|extend| {
         (0..3).map(|axis| cells[axis] as f64 + 2.0 * f64::from(extend[axis])).product()
     })
 }

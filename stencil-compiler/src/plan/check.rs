@@ -286,8 +286,7 @@ impl<'a> State<'a> {
             if region == Region::Interior {
                 self.partial.insert(output, at);
             } else {
-                let [towards, beyond] = [launch.depth([0; 3]), launch.beyond([0; 3])];
-                self.valid.insert(output, Depth { towards, beyond, computed: [0; 3] });
+                self.valid.insert(output, launch.computed());
             }
         }
         if region == Region::Interior {

@@ -198,6 +198,13 @@ impl Launch {
         })
     }
 
+    /// Cells beyond the interior that it computes, and those of them whose values count beyond faces of the mesh.
+    pub fn computed(&self) -> Depth {
+        let beyond =
+            std::array::from_fn(|axis| self.extend[axis].saturating_sub(self.redundant[axis]));
+        Depth { towards: self.extend, beyond, computed: [0; 3] }
+    }
+
     /// Cells beyond faces of the mesh that it needs of a buffer that it reads at offsets up to `read`.
     pub fn beyond(&self, read: [u32; 3]) -> [u32; 3] {
         let depth = self.depth(read);
