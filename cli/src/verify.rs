@@ -167,7 +167,12 @@ fn name(batch: &Batch) -> String {
     let mixed = origin.mixed.map(|mixed| mixed.get().name().to_string());
     let form = origin.formulation.map(|form| form.to_string()).or(mixed);
     let what = match (batch.grid.patches, form) {
-        ([p, q, r], _) if batch.devices > 1 => format!("{} {p}x{q}x{r}", batch.system.name()),
+        ([p, q, r], _) if batch.devices > 1 => {
+            let ghosts = batch.schedules.iter().map(|(_, schedule)| schedule.ghosts).max();
+            let lasting = ghosts.filter(|ghosts| *ghosts > 1);
+            let lasting = lasting.map_or(String::new(), |ghosts| format!(" ghosts {ghosts}"));
+            format!("{} {p}x{q}x{r}{lasting}", batch.system.name())
+        }
         ([1, 1, 1], None) => batch.system.name().to_string(),
         ([1, 1, 1], Some(form)) => format!("{} {form}", batch.system.name()),
         ([p, q, r], _) => format!("  {p}x{q}x{r} patches"),

@@ -89,6 +89,8 @@ impl<'a, T: Real> Machine<'a, T> {
         }
         for (_, state) in algorithm.states_of(Role::Count) {
             memory.set(&state.name, &vec![T::from_f64(0.0); case.cells.iter().product()]);
+            let halo = plan.buffer(&state.name).map(|b| b.halo);
+            memory.fill(&state.name, halo.unwrap_or_default());
         }
         let steps = match layout.devices {
             1 => plan.steps.clone(),
@@ -103,7 +105,7 @@ impl<'a, T: Real> Machine<'a, T> {
             steps,
             under_way: BTreeMap::new(),
             kernels: compiled.kernels.clone(),
-            cut: if layout.devices == 1 { [true; 3] } else { memory.cut() },
+            cut: if layout.devices == 1 { [true; 3] } else { layout.cut() },
             memory,
             places: plan.places(),
             case: case.clone(),
@@ -140,7 +142,7 @@ impl<'a, T: Real> Machine<'a, T> {
             Seeded::Shallow(axis) => {
                 for step in &mut self.steps {
                     if let Step::Exchange { depth, .. } = step {
-                        depth[axis] = depth[axis].saturating_sub(1);
+                        depth.towards[axis] = depth.towards[axis].saturating_sub(1);
                     }
                 }
             }

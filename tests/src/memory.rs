@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::interp::GlobalArray;
+use stencil_compiler::plan::Depth;
 
 use super::each;
 
@@ -21,6 +22,26 @@ pub struct Layout {
 impl Layout {
     /// One patch in one memory.
     pub const ONE: Layout = Layout { patches: [1; 3], devices: 1 };
+
+    fn count(self) -> usize {
+        self.patches.iter().product()
+    }
+
+    fn device_of(self, patch: usize) -> usize {
+        patch * self.devices / self.count()
+    }
+
+    /// Returns the axes along which neighbours are on different devices.
+    pub fn cut(self) -> [bool; 3] {
+        let [p, q, _] = self.patches;
+        let strides = [1, p, p * q];
+        std::array::from_fn(|axis| {
+            let is_last =
+                |patch: usize| patch / strides[axis] % self.patches[axis] + 1 == self.patches[axis];
+            let mut inner = (0..self.count()).filter(|patch| !is_last(*patch));
+            inner.any(|patch| self.device_of(patch) != self.device_of(patch + strides[axis]))
+        })
+    }
 }
 
 /// A periodic mesh and the place of each of its cells.
@@ -40,23 +61,15 @@ struct Place {
 }
 
 impl Places {
-    fn count(&self) -> usize {
-        self.layout.patches.iter().product()
-    }
-
     /// Returns the cells of the largest patch.
     fn largest(&self) -> [usize; 3] {
         std::array::from_fn(|axis| self.mesh[axis].div_ceil(self.layout.patches[axis]))
     }
 
-    fn device_of(&self, patch: usize) -> usize {
-        patch * self.layout.devices / self.count()
-    }
-
     /// Returns the patches of a device.
     fn of_device(&self, device: usize) -> Vec<usize> {
-        let all = 0..self.count();
-        all.filter(|patch| self.device_of(*patch) == device).collect()
+        let all = 0..self.layout.count();
+        all.filter(|patch| self.layout.device_of(*patch) == device).collect()
     }
 
     /// Returns the cells of a patch in the mesh along each axis.
@@ -73,9 +86,9 @@ impl Places {
             std::array::from_fn(|axis| cell[axis].rem_euclid(self.mesh[axis] as i64) as usize);
         let holds =
             |patch: &usize| (0..3).all(|axis| self.ranges(*patch)[axis].contains(&home[axis]));
-        let patch = (0..self.count()).find(holds).expect("patches have all cells");
-        let device = self.device_of(patch);
-        let before = (0..patch).filter(|p| self.device_of(*p) == device).count();
+        let patch = (0..self.layout.count()).find(holds).expect("patches have all cells");
+        let device = self.layout.device_of(patch);
+        let before = (0..patch).filter(|p| self.layout.device_of(*p) == device).count();
         let ranges = self.ranges(patch);
         Place {
             device,
@@ -85,13 +98,27 @@ impl Places {
     }
 
     /// Visits the ghost cells of all patches of a device, in an order that all devices know: each with the patch among
-    /// those of the device, and the place that it is copied from.
-    fn ghosts(&self, device: usize, depth: [u32; 3], mut each: impl FnMut(usize, [i64; 3], Place)) {
+    /// those of the device, and the place that it is copied from. Beside cells that the patch computes, others compute
+    /// theirs.
+    fn ghosts(&self, device: usize, depth: Depth, mut each: impl FnMut(usize, [i64; 3], Place)) {
+        let computed = depth.computed.map(i64::from);
         for (at, patch) in self.of_device(device).into_iter().enumerate() {
             let ranges = self.ranges(patch);
-            around(ranges.each_ref().map(Range::len), depth, [false; 3], |cell| {
-                let global = std::array::from_fn(|a| ranges[a].start as i64 + cell[a]);
-                each(at, cell, self.find(global));
+            let cells = ranges.each_ref().map(Range::len);
+            around(cells, depth.towards, [false; 3], |cell| {
+                let is_there =
+                    |a: usize| (-computed[a]..cells[a] as i64 + computed[a]).contains(&cell[a]);
+                if (0..3).all(is_there) {
+                    return;
+                }
+                let beside: [i64; 3] = std::array::from_fn(|a| match computed[a] {
+                    0 => 0,
+                    _ => cell[a] - cell[a].clamp(0, cells[a] as i64 - 1),
+                });
+                let global = std::array::from_fn(|a| ranges[a].start as i64 + cell[a] - beside[a]);
+                let mut from = self.find(global);
+                (0..3).for_each(|a| from.cell[a] += beside[a]);
+                each(at, cell, from);
             });
         }
     }
@@ -151,7 +178,7 @@ impl<T: Real> Device<T> {
     }
 
     /// Fills ghost cells from cells of this memory.
-    fn fill(&mut self, name: &str, depth: [u32; 3]) {
+    fn fill(&mut self, name: &str, depth: Depth) {
         let (places, number) = (self.places, self.number);
         places.ghosts(number, depth, |patch, cell, from| {
             if from.device == number {
@@ -162,7 +189,7 @@ impl<T: Real> Device<T> {
     }
 
     /// Returns the values for another device's ghost cells, in their order.
-    fn pack(&self, to: usize, name: &str, depth: [u32; 3]) -> Vec<Option<T>> {
+    fn pack(&self, to: usize, name: &str, depth: Depth) -> Vec<Option<T>> {
         let mut message = Vec::new();
         self.places.ghosts(to, depth, |_, _, from| {
             if from.device == self.number {
@@ -173,7 +200,7 @@ impl<T: Real> Device<T> {
     }
 
     /// Fills ghost cells from another device's cells.
-    fn unpack(&mut self, sender: usize, name: &str, depth: [u32; 3], message: &[Option<T>]) {
+    fn unpack(&mut self, sender: usize, name: &str, depth: Depth, message: &[Option<T>]) {
         let (places, number) = (self.places, self.number);
         let mut values = message.iter();
         places.ghosts(number, depth, |patch, cell, from| {
@@ -254,29 +281,15 @@ impl<T: Real> Memory<T> {
 
     /// Fills ghost cells from all cells of the mesh.
     pub(super) fn fill(&mut self, name: &str, depth: [u32; 3]) {
+        let depth = depth.into();
         self.fill_own(name, depth);
         let messages = self.post(name, depth);
         self.receive(name, depth, &messages);
     }
 
     /// Fills ghost cells of each device from its own memory.
-    pub(super) fn fill_own(&mut self, name: &str, depth: [u32; 3]) {
+    pub(super) fn fill_own(&mut self, name: &str, depth: Depth) {
         self.devices.iter_mut().for_each(|d| d.fill(name, depth));
-    }
-
-    /// Returns the axes along which neighbours are on different devices.
-    pub(super) fn cut(&self) -> [bool; 3] {
-        let places = &self.places;
-        let [p, q, _] = places.layout.patches;
-        let strides = [1, p, p * q];
-        std::array::from_fn(|axis| {
-            let is_last = |patch: usize| {
-                patch / strides[axis] % places.layout.patches[axis] + 1
-                    == places.layout.patches[axis]
-            };
-            let mut inner = (0..places.count()).filter(|patch| !is_last(*patch));
-            inner.any(|patch| places.device_of(patch) != places.device_of(patch + strides[axis]))
-        })
     }
 
     /// Poisons the ghost cells that other devices fill, however deep they are.
@@ -286,7 +299,7 @@ impl<T: Real> Memory<T> {
                 continue;
             };
             let (places, number) = (device.places, device.number);
-            places.ghosts(number, halo.map(|h| h as u32), |patch, cell, from| {
+            places.ghosts(number, halo.into(), |patch, cell, from| {
                 if from.device != number {
                     let array = device.patches[patch].get_mut(name);
                     array.expect("a buffer of the plan").poison(cell);
@@ -296,7 +309,7 @@ impl<T: Real> Memory<T> {
     }
 
     /// Returns the messages with the values that devices need from each other now.
-    pub(super) fn post(&self, name: &str, depth: [u32; 3]) -> Messages<T> {
+    pub(super) fn post(&self, name: &str, depth: Depth) -> Messages<T> {
         let all = 0..self.devices.len();
         let pairs = all.clone().flat_map(|from| all.clone().map(move |to| [from, to]));
         let pairs = pairs.filter(|[from, to]| from != to);
@@ -305,7 +318,7 @@ impl<T: Real> Memory<T> {
     }
 
     /// Fills ghost cells from messages.
-    pub(super) fn receive(&mut self, name: &str, depth: [u32; 3], messages: &Messages<T>) {
+    pub(super) fn receive(&mut self, name: &str, depth: Depth, messages: &Messages<T>) {
         for ([from, to], message) in messages {
             self.devices[*to].unpack(*from, name, depth, message);
         }

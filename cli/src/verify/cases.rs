@@ -23,8 +23,10 @@ use super::on_card::on_card;
 use super::{VerifyArgs, plans};
 use crate::Ended;
 use crate::source::{self, MixedChoice, Precision};
+use lasting::lasting;
 use unusual::unusual;
 
+mod lasting;
 #[cfg(test)]
 mod tests;
 mod unusual;
@@ -219,6 +221,9 @@ pub(super) fn batches(args: &VerifyArgs, architecture: &str) -> Result<Vec<Batch
             }
             if let Some(grid) = Grid::cut(args, dimension)? {
                 batches.push(batch(grid, some));
+                let direct =
+                    Schedule::default().blocked(system.algorithm(), Blocking::new("direct", &[]));
+                batches.extend(lasting(args, (&system, &origin, *precision), grid, direct));
             }
             let planned = planned.iter();
             let of = |planned| plans::of(planned, (&system, &origin), *precision);
@@ -250,6 +255,10 @@ pub(super) fn simulated(args: &VerifyArgs) -> Result<Vec<Batch>, Ended> {
         let dimension = system.algorithm().dimension.clamp(1, 3);
         let Some(grid) = Grid::cut(args, dimension)? else { continue };
         let own = ("its own schedule".to_string(), system.schedule().clone());
+        batches.extend(args.precision.iter().filter_map(|precision| {
+            let of = (&system, &origin, *precision);
+            lasting(args, of, grid, system.schedule().unfused(system.algorithm()))
+        }));
         batches.extend(args.precision.iter().map(|precision| Batch {
             system: system.clone(),
             origin: origin.clone(),
@@ -486,6 +495,10 @@ impl Runs {
     ) -> Builder<T> {
         let builder = self.builder(batch, kind).patches(batch.grid.patches).threads(1);
         if !self.on_cards {
+            let builder = match schedule.ghosts {
+                1 => builder,
+                _ => builder.schedule(schedule.clone()),
+            };
             return builder.devices(self.devices).engine(Engine::Cpu);
         }
         let builder = builder.schedule(schedule.clone()).engine(Engine::Cuda).card(self.card);

@@ -100,11 +100,11 @@ pub(crate) fn outline(
         let crossable = crossable(halo, cells, target.value_bytes);
         wrapped = std::array::from_fn(|axis| wrapped[axis] && crossable[axis]);
     }
-    let plan = plan::plan(algorithm, schedule, wrapped)?;
-    Ok(match target.keeps_fields {
-        true => plan.with_fields_before(schedule.problem(algorithm)?.as_ref()),
-        false => plan,
-    })
+    let mut plan = plan::plan(algorithm, schedule, wrapped)?;
+    if target.keeps_fields {
+        plan = plan.with_fields_before(schedule.problem(algorithm)?.as_ref());
+    }
+    Ok(plan.deepened(schedule.ghosts, target.cut).map_err(Refusal::from)?)
 }
 
 /// Returns a plan with its chunks fitted to the mesh of a target, if it has one.

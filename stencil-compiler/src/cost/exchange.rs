@@ -1,6 +1,7 @@
 //! The exchanges of ghost cells between devices: their values, and their time over the links that join the devices.
 
 use super::Link;
+use crate::plan::{Launch, Plan};
 
 /// The box of cells of one device among several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,9 +181,30 @@ impl Links {
     }
 }
 
+/// Returns the cells that a launch computes on a patch of `cells`, and those of them that are not redundant: cells of other
+/// devices, beside ghost cells that last for several substeps. All sides along a cut axis count as cut.
+pub fn computed_cells(launch: &Launch, cells: [usize; 3]) -> [f64; 2] {
+    let computed = launch.computed();
+    [computed.towards, computed.beyond].map(|extend| {
+        (0..3).map(|axis| cells[axis] as f64 + 2.0 * f64::from(extend[axis])).product()
+    })
+}
+
+/// Returns the share of the cells that the launches of a plan compute on a patch of `cells` that is redundant.
+pub fn redundant_share(plan: &Plan, cells: [usize; 3]) -> f64 {
+    let launches = plan.steps.iter().filter_map(|step| plan.launches.get(step.launch()?));
+    let [all, own] = launches.fold([0.0; 2], |[all, own], launch| {
+        let [more, less] = computed_cells(launch, cells);
+        [all + more, own + less]
+    });
+    if all == 0.0 { 0.0 } else { (all - own) / all }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::text::parse;
+    use crate::plan::{Phase, Step};
 
     const LINK: Link = Link { reads: 1e9, copies: 2e9, latency: 1e-6, message: 1e-7 };
 
@@ -226,5 +248,38 @@ mod tests {
         assert_eq!(links.reduction(1, 8), 0.0);
         assert!((links.reduction(8, 8) - 3e-6).abs() < 1e-15);
         assert!((links.reduction(33, 8) - (3e-6 + 3.0 * 1.1e-6)).abs() < 1e-15);
+    }
+
+    /// Fewer messages of more bytes, and cells that are computed twice.
+    #[test]
+    fn deep_ghost_cells_come_less_often() {
+        let launch = |substep: usize| {
+            format!(
+                "launch k{substep} substep {substep} kernel 0 extend [0, 0, 0] {{ read q [2, 2, 2] write q_new = q_1 kernel direct }}"
+            )
+        };
+        let steps = [0, 1, 2].map(|k| format!("fill [2, 2, 2] q run k{k} swap q")).join(" ");
+        let plan = parse(&format!(
+            "plan buffer q field halo [2, 2, 2] buffer q_new new halo [2, 2, 2] {} uniforms {steps}",
+            [0, 1, 2].map(launch).join(" ")
+        ));
+        let plan = plan.unwrap_or_else(|e| panic!("{e}"));
+        let (cells, cut) = ([32; 3], [false, false, true]);
+        let of = |ghosts: usize| {
+            let plan = plan.deepened(ghosts, cut).and_then(|plan| plan.among_devices());
+            let plan = plan.unwrap_or_else(|e| panic!("{e}"));
+            let device = DeviceBox { cells, ..of_cut(cut) };
+            let mut all = Exchange::default();
+            for step in &plan.steps {
+                if let Step::Exchange { phase: Phase::Wait, buffers, depth } = step {
+                    all.add(&Exchange::new(buffers.len(), depth.towards, &device, 8));
+                }
+            }
+            (all.bytes, all.messages, redundant_share(&plan, cells))
+        };
+        let plane = 8.0 * 36.0 * 36.0;
+        assert_eq!(of(1), (3.0 * 4.0 * plane, 6, 0.0));
+        // 4 and 2 planes at both ends in the first two of three substeps.
+        assert_eq!(of(3), (12.0 * plane, 2, 12.0 / (3.0 * 32.0 + 12.0)));
     }
 }

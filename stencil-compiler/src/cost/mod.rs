@@ -30,7 +30,7 @@ mod time;
 mod timeline;
 
 pub use cards::{MODELS, Model, called, model, power};
-pub use exchange::{DeviceBox, Exchange, Links, Mover};
+pub use exchange::{DeviceBox, Exchange, Links, Mover, computed_cells, redundant_share};
 pub use known::{Costs, ScheduleCost};
 pub use links::{KnownLink, LINKS, Link, link, usual_link};
 pub use memory::Card;

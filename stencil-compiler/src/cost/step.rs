@@ -1,7 +1,7 @@
 //! The cost of a step: its kernels, the gaps between launches, and the fills of ghost cells.
 
 use super::{KernelCost, Limit, Rates, Time};
-use crate::plan::Plan;
+use crate::plan::{Depth, Plan};
 
 /// The share of the speed of a copy at which ghost cells are filled.
 const FILL_SPEED: f64 = 0.3;
@@ -19,10 +19,17 @@ pub struct Fills {
 
 impl Fills {
     /// Fills of this many buffers to a depth around a patch of `cells`.
-    pub fn new(buffers: usize, depth: [u32; 3], cells: [usize; 3], value_bytes: usize) -> Self {
-        let inner: usize = cells.iter().product();
-        let around = (0..3).map(|axis| cells[axis] + 2 * depth[axis] as usize);
-        let ghosts = around.product::<usize>() - inner;
+    pub fn new(
+        buffers: usize,
+        depth: impl Into<Depth>,
+        cells: [usize; 3],
+        value_bytes: usize,
+    ) -> Self {
+        let depth = depth.into();
+        let with = |depth: [u32; 3]| -> usize {
+            (0..3).map(|axis| cells[axis] + 2 * depth[axis] as usize).product()
+        };
+        let ghosts = with(depth.towards) - with(depth.computed);
         Fills { bytes: 2.0 * (value_bytes * ghosts * buffers) as f64, launches: 1, time_steps: 1 }
     }
 
@@ -125,9 +132,12 @@ mod tests {
     #[test]
     fn fills_are_of_the_ghost_cells_of_all_buffers() {
         // One layer around 4 x 4 x 4 cells, two buffers of 8 bytes, read and written.
-        let one = Fills::new(2, [1; 3], [4; 3], 8);
+        let one = Fills::new(2, [1u32; 3], [4; 3], 8);
         assert_eq!((one.bytes, one.launches), (2.0 * 8.0 * 2.0 * 152.0, 1));
-        let step = |depth: [u32; 3]| Step::Fill { buffers: vec!["u".into(), "v".into()], depth };
+        let step = |depth: [u32; 3]| Step::Fill {
+            buffers: vec!["u".into(), "v".into()],
+            depth: depth.into(),
+        };
         let plan = Plan {
             time_steps: 1,
             layout: crate::schedule::Layout::Soa,

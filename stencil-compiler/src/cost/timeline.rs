@@ -1,5 +1,6 @@
 //! A step of one device among several as tasks in their order of time: fills, exchanges and the parts of launches.
 
+use super::computed_cells;
 use super::time::share;
 use super::{DeviceBox, Exchange, Fills, KernelCost, Links, Mover, Rates, Time};
 use crate::plan::{Phase, Plan, Region, Step, blocks_of_rim};
@@ -163,10 +164,12 @@ impl Building<'_> {
         match step {
             Step::Reduce { .. } => self.launched(Task::Reduce, 0.0),
             Step::Fill { buffers, depth } => {
-                let seconds = self.fill(buffers.len(), *depth);
+                let seconds = self.fill(buffers.len(), depth.towards);
                 self.launched(Task::Fill, seconds);
             }
-            Step::Exchange { phase: Phase::Post, buffers, depth } => self.post(buffers, *depth),
+            Step::Exchange { phase: Phase::Post, buffers, depth } => {
+                self.post(buffers, depth.towards);
+            }
             Step::Exchange { phase: Phase::Wait, .. } => {}
             Step::Launch { launch, region: Region::Interior } => self.interior(*launch),
             Step::Launch { launch, region: Region::Rim } => self.rim(*launch),
@@ -237,9 +240,9 @@ impl Building<'_> {
     /// longer by its time; and if they are on all multiprocessors, that kernel waits for the first of them to end.
     fn interior(&mut self, launch: usize) {
         let (Place { rates, links, .. }, time) = (self.place, &self.launches.1[launch]);
-        let [inner, all] = self.blocks(launch);
+        let ([inner, all], total) = (self.blocks(launch), self.seconds(launch));
         let part = |blocks| share(blocks, all, rates.card.units, time.resident);
-        let mut seconds = part(inner) * time.total;
+        let mut seconds = part(inner) * total;
         let mover = self.mover();
         let by_kernel: f64 = match mover {
             Mover::Kernel if !self.has_room(launch) => {
@@ -249,7 +252,7 @@ impl Building<'_> {
         };
         let at_once = (rates.card.units * time.resident) as usize;
         if by_kernel > 0.0 && inner >= at_once {
-            self.begin_later(part(at_once) * time.total);
+            self.begin_later(part(at_once) * total);
         }
         let more = if inner > 0 { by_kernel + BESIDE } else { 0.0 };
         let beside = Beside { launch, share: inner as f64 / all.max(1) as f64, seconds };
@@ -257,7 +260,7 @@ impl Building<'_> {
             wait.beside = (inner > 0).then_some(beside);
         }
         seconds += more;
-        let (begin, all) = (self.now, self.now + time.total + more);
+        let (begin, all) = (self.now, self.now + total + more);
         self.now += seconds;
         self.running = Some(Running { launch, begin, end: self.now, all });
         self.span(Stream::Launches, Task::Launch(launch, Region::Interior), [begin, self.now]);
@@ -307,7 +310,7 @@ impl Building<'_> {
             self.wait(launch, begin - self.now);
             self.now = begin;
         }
-        let seconds = self.launches.1[launch].total + self.place.rates.launch;
+        let seconds = self.seconds(launch) + self.place.rates.launch;
         self.launched(Task::Launch(launch, region), seconds);
     }
 
@@ -318,14 +321,20 @@ impl Building<'_> {
             return;
         };
         let (Place { rates, .. }, time) = (self.place, &self.launches.1[launch]);
-        let [inner, all] = self.blocks(launch);
+        let ([inner, all], total) = (self.blocks(launch), self.seconds(launch));
         let begin = self.exchanged.max(running.begin);
-        let seconds = share(all - inner, all, rates.card.units, time.resident) * time.total;
+        let seconds = share(all - inner, all, rates.card.units, time.resident) * total;
         let end = (begin + seconds).max(running.end).max(running.all);
-        self.wait(launch, end - running.begin - time.total);
+        self.wait(launch, end - running.begin - total);
         self.span(Stream::Exchanges, Task::Launch(launch, Region::Rim), [begin, end]);
         self.now = end + rates.launch;
         self.exchanged = self.now;
+    }
+
+    /// Returns the seconds of a launch by itself. Cells of other devices that it computes take as long as its own.
+    fn seconds(&self, launch: usize) -> f64 {
+        let [all, own] = computed_cells(&self.plan.launches[launch], self.place.device.cells);
+        self.launches.1[launch].total * all / own
     }
 
     /// Returns the blocks of the interior of a launch, and all of them.

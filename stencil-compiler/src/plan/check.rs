@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::make::new_name;
-use super::{Buffer, BufferRole, Launch, Phase, Place, Plan, Region, Step, max3};
+use super::{Buffer, BufferRole, Depth, Launch, Phase, Place, Plan, Region, Step, max3};
 
 impl Plan {
     /// Checks that each buffer is written before it is read, that ghost cells are filled as deep as they are read, that
@@ -104,9 +104,9 @@ impl Plan {
 struct State<'a> {
     plan: &'a Plan,
     /// Depth to which the values of each buffer are valid; absent if none were written.
-    valid: BTreeMap<&'a str, [u32; 3]>,
+    valid: BTreeMap<&'a str, Depth>,
     /// Buffers whose ghost cells are on their way, with the depth.
-    under_way: BTreeMap<&'a str, [u32; 3]>,
+    under_way: BTreeMap<&'a str, Depth>,
     /// Launches whose interior was computed, but not the rim.
     unfinished: BTreeSet<usize>,
     /// The buffers that these write, each with its launch.
@@ -118,11 +118,13 @@ struct State<'a> {
 
 impl<'a> State<'a> {
     fn new(plan: &'a Plan) -> Self {
-        let mut valid: BTreeMap<&str, [u32; 3]> = BTreeMap::new();
+        let mut valid: BTreeMap<&str, Depth> = BTreeMap::new();
         for buffer in &plan.buffers {
             match buffer.role {
-                BufferRole::Field | BufferRole::Count => valid.insert(&buffer.name, [0; 3]),
-                BufferRole::Given => valid.insert(&buffer.name, buffer.halo),
+                BufferRole::Field | BufferRole::Count => {
+                    valid.insert(&buffer.name, Depth::default())
+                }
+                BufferRole::Given => valid.insert(&buffer.name, buffer.halo.into()),
                 BufferRole::NewField
                 | BufferRole::Accumulator
                 | BufferRole::Kept
@@ -201,42 +203,50 @@ impl<'a> State<'a> {
         Ok(())
     }
 
-    fn fill(&mut self, name: &'a str, depth: [u32; 3]) -> Result<(), String> {
+    fn fill(&mut self, name: &'a str, depth: Depth) -> Result<(), String> {
         let Some(buffer) = self.plan.buffer(name) else {
             return Err(format!("no buffer `{name}` to fill"));
         };
-        if max3(buffer.halo, depth) != buffer.halo {
+        let deepest = depth.deepest();
+        if max3(buffer.halo, deepest) != buffer.halo {
             return Err(format!(
-                "`{name}` is filled {depth:?} deep but has a halo of {:?}",
+                "`{name}` is filled {deepest:?} deep but has a halo of {:?}",
                 buffer.halo
             ));
         }
         self.not_under_way(name, "is filled")?;
         self.not_partial(name, "is filled")?;
         match self.valid.get_mut(name) {
-            Some(known) => *known = max3(*known, depth),
+            Some(known) if max3(known.towards, depth.computed) != known.towards => {
+                return Err(format!(
+                    "`{name}` is filled around {:?} cells where {:?} are computed",
+                    depth.computed, known.towards
+                ));
+            }
+            Some(known) => *known = known.join(depth.whole()),
             None => return Err(format!("`{name}` is filled before it is written")),
         }
         Ok(())
     }
 
-    fn post(&mut self, name: &'a str, depth: [u32; 3]) -> Result<(), String> {
+    fn post(&mut self, name: &'a str, depth: Depth) -> Result<(), String> {
         self.not_under_way(name, "is sent")?;
         self.not_partial(name, "is sent")?;
         match self.valid.get(name) {
-            Some(known) if max3(*known, depth) == *known => {}
+            Some(known) if known.join(depth) == *known => {}
             _ => {
-                return Err(format!("`{name}` is sent {depth:?} deep before it is filled"));
+                let deepest = depth.deepest();
+                return Err(format!("`{name}` is sent {deepest:?} deep before it is filled"));
             }
         }
         self.under_way.insert(name, depth);
         Ok(())
     }
 
-    fn wait(&mut self, name: &'a str, depth: [u32; 3]) -> Result<(), String> {
+    fn wait(&mut self, name: &'a str, depth: Depth) -> Result<(), String> {
         match self.under_way.remove(name) {
             Some(sent) if sent == depth => Ok(()),
-            _ => Err(format!("nothing of `{name}` {depth:?} deep is on its way")),
+            _ => Err(format!("nothing of `{name}` {:?} deep is on its way", depth.deepest())),
         }
     }
 
@@ -276,7 +286,7 @@ impl<'a> State<'a> {
             if region == Region::Interior {
                 self.partial.insert(output, at);
             } else {
-                self.valid.insert(output, launch.extend);
+                self.valid.insert(output, launch.computed());
             }
         }
         if region == Region::Interior {
@@ -288,16 +298,24 @@ impl<'a> State<'a> {
     /// Are the inputs of a launch valid as deep as it reads them?
     fn reads(&self, launch: &Launch, region: Region) -> Result<(), String> {
         for (name, read) in &launch.inputs {
-            let needed = launch.depth(*read);
+            let [needed, beyond] = [launch.depth(*read), launch.beyond(*read)];
             self.not_partial(name, &format!("is read by `{}`", launch.name))?;
             match self.valid.get(name.as_str()) {
                 None => {
                     return Err(format!("`{}` reads `{name}` before it is written", launch.name));
                 }
-                Some(depth) if max3(*depth, needed) != *depth => {
+                // Nothing is made of counts of other devices' cells.
+                Some(_) if self.is_count(name) && *read == [0; 3] => {}
+                Some(Depth { towards, .. }) if max3(*towards, needed) != *towards => {
                     return Err(format!(
-                        "`{}` reads `{name}` {needed:?} deep where {depth:?} is filled",
+                        "`{}` reads `{name}` {needed:?} deep where {towards:?} is filled",
                         launch.name
+                    ));
+                }
+                Some(depth) if max3(depth.beyond, beyond) != depth.beyond => {
+                    return Err(format!(
+                        "`{}` reads `{name}` {beyond:?} beyond faces where {:?} is filled",
+                        launch.name, depth.beyond
                     ));
                 }
                 Some(_) => {}
@@ -307,6 +325,10 @@ impl<'a> State<'a> {
             }
         }
         Ok(())
+    }
+
+    fn is_count(&self, name: &str) -> bool {
+        self.plan.buffer(name).is_some_and(|buffer| buffer.role == BufferRole::Count)
     }
 
     fn write(&mut self, (at, region): (usize, Region), name: &'a str) -> Result<(), String> {
@@ -325,7 +347,7 @@ impl<'a> State<'a> {
         self.not_read_later(at, name)?;
         for other in self.plan.sharing(name) {
             // Each thread reads its own cell of an accumulator, and then writes it.
-            let in_place = self.plan.array_of(other) == name && launch.extend == [0; 3];
+            let in_place = self.plan.array_of(other) == name;
             let used =
                 |(used, read): &(String, [u32; 3])| used == other && (!in_place || *read != [0; 3]);
             let written = launch.outputs.iter().any(|(used, _)| used == other);
@@ -364,15 +386,17 @@ impl<'a> State<'a> {
             let name = &self.plan.launches[*at].name;
             return Err(format!("fields are swapped before `{name}` has computed its rim"));
         }
+        let mut old: BTreeMap<&str, Depth> = BTreeMap::new();
         for name in fields {
             self.not_under_way(name, "is swapped")?;
-            let Some((new, _)) = self.valid.remove_entry(new_name(name).as_str()) else {
+            let Some((new, depth)) = self.valid.remove_entry(new_name(name).as_str()) else {
                 return Err(format!("`{name}` is swapped with new values that were not written"));
             };
-            self.valid.insert(name, [0; 3]);
+            let before = self.valid.insert(name, depth).unwrap_or_default();
             // The array for its new values has the previous ones.
             let previous = self.plan.sharing(new);
-            self.valid.extend(previous.map(|previous| (previous, [0; 3])));
+            self.valid.extend(previous.map(|previous| (previous, before)));
+            old.insert(name.as_str(), before);
         }
         for (at, (field, name)) in kept.iter().enumerate() {
             let halo = self.plan.buffer(&new_name(field)).map(|b| b.halo);
@@ -384,7 +408,7 @@ impl<'a> State<'a> {
                 return Err(format!("`{name}` cannot take the previous values of `{field}`"));
             }
             self.not_under_way(name, "is swapped")?;
-            self.valid.insert(name, [0; 3]);
+            self.valid.insert(name, old[field.as_str()]);
         }
         let derived = self.plan.buffers.iter();
         for buffer in derived.filter(|b| b.role == BufferRole::Derived) {

@@ -34,6 +34,7 @@ impl Plan {
         let mut posted: Vec<Step> = Vec::new();
         for step in &self.steps {
             match step {
+                Step::Fill { depth, .. } if depth.is_local() => plan.steps.push(step.clone()),
                 Step::Fill { buffers, depth } => {
                     plan.steps.push(step.clone());
                     let exchange =
@@ -81,7 +82,7 @@ impl Plan {
         let is_of = |name: &String| name == output || new_name(name) == output;
         let depths = self.steps.iter().filter_map(|step| match step {
             Step::Exchange { phase: Phase::Post, buffers, depth } => {
-                buffers.iter().any(is_of).then_some(*depth)
+                buffers.iter().any(is_of).then_some(depth.towards)
             }
             _ => None,
         });

@@ -56,7 +56,7 @@ pub fn plan(
     for substep in 0..algorithm.substeps.len() {
         planner.substep(substep)?;
     }
-    planner.settle_halos();
+    planner.plan.settle_halos();
     reuse::share(&mut planner.plan);
     Ok(planner.plan)
 }
@@ -169,7 +169,7 @@ fn check_count(
 
 /// Cells along x that a region is extended by at once, so that its rows begin where copies of
 /// several values may begin.
-const WHOLE_CELLS: u32 = 4;
+pub(super) const WHOLE_CELLS: u32 = 4;
 
 struct Planner<'a> {
     algorithm: &'a Algorithm,
@@ -351,7 +351,7 @@ impl Planner<'_> {
             }
         }
         for (depth, buffers) in by_depth {
-            self.plan.steps.push(Step::Fill { buffers, depth });
+            self.plan.steps.push(Step::Fill { buffers, depth: depth.into() });
         }
     }
 
@@ -391,28 +391,31 @@ impl Planner<'_> {
                 .map(|(id, read)| (self.algorithm.function(*id).name.clone(), *read))
                 .collect(),
             extend,
+            redundant: [0; 3],
             wrapped: self.wraps(kernel),
             placements: placed.map(|(name, placement)| (name.clone(), *placement)).collect(),
             blocking: self.schedule.kernels[kernel].clone(),
         }
     }
+}
 
+impl Plan {
     /// Widens the halo of each buffer to the cells that are read of it, and, if it is recomputed, written to it.
-    fn settle_halos(&mut self) {
-        for launch in &self.plan.launches {
+    pub(super) fn settle_halos(&mut self) {
+        for launch in &self.launches {
             for (name, read) in &launch.inputs {
                 let depth = launch.depth(*read);
-                widen(&mut self.plan.buffers, name, depth);
-                widen(&mut self.plan.buffers, &new_name(name), depth);
+                widen(&mut self.buffers, name, depth);
+                widen(&mut self.buffers, &new_name(name), depth);
             }
             for (name, _) in &launch.outputs {
-                widen(&mut self.plan.buffers, name, launch.extend);
+                widen(&mut self.buffers, name, launch.extend);
             }
         }
         // It changes places with the new values before it.
-        for at in 1..self.plan.buffers.len() {
-            if self.plan.buffers[at].role == BufferRole::Kept {
-                self.plan.buffers[at].halo = self.plan.buffers[at - 1].halo;
+        for at in 1..self.buffers.len() {
+            if self.buffers[at].role == BufferRole::Kept {
+                self.buffers[at].halo = self.buffers[at - 1].halo;
             }
         }
     }

@@ -8,6 +8,8 @@
 use crate::schedule::{Blocking, Layout, Overlap, Placement};
 
 pub mod check;
+mod deep;
+mod depth;
 mod devices;
 mod fit;
 mod layout;
@@ -18,6 +20,7 @@ mod separate;
 mod tests;
 pub mod text;
 
+pub use depth::Depth;
 pub(crate) use devices::blocks_of_rim;
 pub use fit::{FitTo, crossable};
 pub use layout::Place;
@@ -89,6 +92,8 @@ pub struct Launch {
     pub inputs: Vec<(String, [u32; 3])>,
     /// Cells beyond the interior that it computes.
     pub extend: [u32; 3],
+    /// Those of them that it computes redundantly, as they are cells of other devices: none of them counts beyond faces.
+    pub redundant: [u32; 3],
     /// Periodic axes along which it reads beyond one end at the other, not from ghost cells. There
     /// are at least as many cells along these as it reads beyond an end.
     pub wrapped: [bool; 3],
@@ -137,8 +142,8 @@ pub enum Step {
     Fill {
         /// Names of the buffers.
         buffers: Vec<String>,
-        /// The depth along x, y, z.
-        depth: [u32; 3],
+        /// The depth.
+        depth: Depth,
     },
     /// Fills ghost cells of buffers to a depth from cells of other devices.
     Exchange {
@@ -146,8 +151,8 @@ pub enum Step {
         phase: Phase,
         /// Names of the buffers.
         buffers: Vec<String>,
-        /// The depth along x, y, z.
-        depth: [u32; 3],
+        /// The depth.
+        depth: Depth,
     },
     /// Runs a kernel on a region of each patch.
     Launch {
@@ -195,6 +200,19 @@ impl Launch {
             false => read[axis] + self.extend[axis],
         })
     }
+
+    /// Cells beyond the interior that it computes, and those of them whose values count beyond faces of the mesh.
+    pub fn computed(&self) -> Depth {
+        let beyond =
+            std::array::from_fn(|axis| self.extend[axis].saturating_sub(self.redundant[axis]));
+        Depth { towards: self.extend, beyond, computed: [0; 3] }
+    }
+
+    /// Cells beyond faces of the mesh that it needs of a buffer that it reads at offsets up to `read`.
+    pub fn beyond(&self, read: [u32; 3]) -> [u32; 3] {
+        let depth = self.depth(read);
+        std::array::from_fn(|axis| depth[axis].saturating_sub(self.redundant[axis]))
+    }
 }
 
 impl Step {
@@ -219,7 +237,7 @@ impl Step {
 
 impl Plan {
     /// Returns each fill of ghost cells: the buffers and the depth.
-    pub fn fills(&self) -> impl Iterator<Item = (&[String], [u32; 3])> {
+    pub fn fills(&self) -> impl Iterator<Item = (&[String], Depth)> {
         self.steps.iter().filter_map(|step| match step {
             Step::Fill { buffers, depth } => Some((buffers.as_slice(), *depth)),
             _ => None,
@@ -236,6 +254,15 @@ impl Plan {
     pub fn substeps(&self) -> impl Iterator<Item = &[Step]> {
         let ends = |step: &Step| matches!(step, Step::Swap { .. });
         self.steps.split_inclusive(ends)
+    }
+
+    /// Returns the cells beyond faces of the mesh, along x, y, z, that launches read of a buffer for values that count.
+    pub fn read_beyond(&self, name: &str) -> [u32; 3] {
+        let of = |launch: &Launch| {
+            let read = launch.inputs.iter().find(|(input, _)| input == name);
+            read.map_or([0; 3], |(_, read)| launch.beyond(*read))
+        };
+        self.launches.iter().map(of).fold([0; 3], max3)
     }
 
     /// The buffer of this name.

@@ -365,3 +365,61 @@ fn an_adaptive_step_reduces_accepts_and_then_begins() {
         assert!(wrong.check().is_err(), "{order:?}");
     }
 }
+
+/// Three substeps whose ghost cells come at once: a check counts how deep values are valid.
+#[test]
+fn ghost_cells_that_last_are_counted_down() {
+    let launch = |k: usize| {
+        format!(
+            "launch k{k} substep {k} kernel 0 extend [0, 0, 0] {{ read q [1, 2, 0] read a [0, 0, 0]
+             write q_new = q_1 write a = a_1 kernel direct }}"
+        )
+    };
+    let steps = [0, 1, 2, 3].map(|k| format!("fill [1, 2, 0] q run k{k} swap q")).join(" ");
+    let plan = text::parse(&format!(
+        "plan buffer q field halo [1, 2, 0] buffer q_new new halo [1, 2, 0] buffer a count halo [0, 0, 0] {} uniforms {steps}",
+        [0, 1, 2, 3].map(launch).join(" ")
+    ));
+    let plan = plan.unwrap();
+    let cut = [false, true, false];
+    let deep = plan.deepened(2, cut).unwrap();
+    let printed = text::print(&deep);
+    assert_eq!(text::parse(&printed).unwrap(), deep);
+    let steps = "uniforms
+fill [1, 4, 0] beyond [1, 2, 0] q
+run k0
+swap q
+fill [1, 2, 0] around [0, 2, 0] q
+run k1
+swap q
+fill [1, 4, 0] beyond [1, 2, 0] q
+";
+    assert!(printed.contains(steps), "{printed}");
+    assert!(
+        printed.contains("launch k0 substep 0 kernel 0 extend [0, 2, 0] redundant [0, 2, 0] {")
+    );
+    assert_eq!(deep.buffer("q").unwrap().halo, [1, 4, 0]);
+    let refused = |change: &dyn Fn(&mut Plan)| {
+        let mut wrong = deep.clone();
+        change(&mut wrong);
+        wrong.check().unwrap_err()
+    };
+    let shallow = refused(&|plan| {
+        let Step::Fill { depth, .. } = &mut plan.steps[1] else { panic!("{plan:?}") };
+        depth.towards[1] -= 1;
+    });
+    assert_eq!(shallow, "`k0` reads `q` [1, 4, 0] deep where [1, 3, 0] is filled");
+    let narrow = refused(&|plan| plan.launches[0].extend[1] -= 1);
+    assert_eq!(narrow, "`q` is filled around [0, 2, 0] cells where [0, 1, 0] are computed");
+    let faces = refused(&|plan| {
+        let Step::Fill { depth, .. } = &mut plan.steps[1] else { panic!("{plan:?}") };
+        depth.beyond[1] -= 1;
+    });
+    assert_eq!(faces, "`k0` reads `q` [1, 2, 0] beyond faces where [1, 1, 0] is filled");
+    // Values come before the first and the third substep alone.
+    let printed = text::print(&deep.among_devices().unwrap());
+    assert_eq!(printed.matches("\npost").count(), 2);
+    let part = plan.deepened(3, cut).unwrap_err();
+    assert_eq!(part, "ghost cells cannot last for 3 of the 4 substeps of a step; give 1 or 2 or 4");
+    assert_eq!(plan.deepened(2, [false; 3]).unwrap(), plan);
+}

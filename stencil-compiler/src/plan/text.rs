@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Buffer, BufferRole, Launch, Phase, Plan, Region, Step};
+use super::{Buffer, BufferRole, Depth, Launch, Phase, Plan, Region, Step};
 use crate::schedule::Layout;
 use crate::schedule::text::{
     layout_line, overlap_line, parse_blocking, parse_layout, parse_overlap, parse_placement,
@@ -56,11 +56,12 @@ pub fn print(plan: &Plan) -> String {
     for launch in &plan.launches {
         let _ = writeln!(
             out,
-            "launch {} substep {} kernel {} extend {} {{",
+            "launch {} substep {} kernel {} extend {}{} {{",
             launch.name,
             launch.substep,
             launch.kernel,
-            triple(launch.extend)
+            triple(launch.extend),
+            other(" redundant", launch.redundant, [0; 3])
         );
         for (axis, name) in AXES.iter().enumerate() {
             if launch.wrapped[axis] {
@@ -81,10 +82,10 @@ pub fn print(plan: &Plan) -> String {
     for step in &plan.steps {
         let _ = match step {
             Step::Fill { buffers, depth } => {
-                writeln!(out, "fill {} {}", triple(*depth), buffers.join(", "))
+                writeln!(out, "fill {} {}", words(*depth), buffers.join(", "))
             }
             Step::Exchange { phase, buffers, depth } => {
-                let (depth, buffers) = (triple(*depth), buffers.join(", "));
+                let (depth, buffers) = (words(*depth), buffers.join(", "));
                 writeln!(out, "{} {depth} {buffers}", word(PHASES, *phase))
             }
             Step::Launch { launch, region } => {
@@ -103,6 +104,17 @@ pub fn print(plan: &Plan) -> String {
         };
     }
     out
+}
+
+/// Returns the words of a depth: the cells on other sides follow if they differ.
+fn words(depth: Depth) -> String {
+    let beyond = other(" beyond", depth.beyond, depth.towards);
+    triple(depth.towards) + &beyond + &other(" around", depth.computed, [0; 3])
+}
+
+/// Returns a word and its numbers, unless they are as usual.
+fn other(word: &str, value: [u32; 3], usual: [u32; 3]) -> String {
+    if value == usual { String::new() } else { format!("{word} {}", triple(value)) }
 }
 
 fn triple(value: [u32; 3]) -> String {
@@ -138,7 +150,7 @@ pub fn parse(text: &str) -> Result<Plan, TextError> {
             "buffer" => plan.buffers.push(parse_buffer(&mut lexer)?),
             "launch" => plan.launches.push(parse_launch(&mut lexer)?),
             "fill" => {
-                let depth = parse_triple(&mut lexer)?;
+                let depth = parse_depth(&mut lexer)?;
                 plan.steps.push(Step::Fill { buffers: names(&mut lexer)?, depth });
             }
             "run" => {
@@ -155,7 +167,7 @@ pub fn parse(text: &str) -> Result<Plan, TextError> {
             }
             "post" | "wait" => {
                 let phase = if word == "post" { Phase::Post } else { Phase::Wait };
-                let depth = parse_triple(&mut lexer)?;
+                let depth = parse_depth(&mut lexer)?;
                 plan.steps.push(Step::Exchange { phase, buffers: names(&mut lexer)?, depth });
             }
             "reduce" => plan.steps.push(Step::Reduce { quantities: names(&mut lexer)? }),
@@ -180,6 +192,20 @@ pub fn parse(text: &str) -> Result<Plan, TextError> {
         }
     }
     Ok(plan)
+}
+
+fn parse_depth(lexer: &mut Lexer) -> Result<Depth, TextError> {
+    let towards = parse_triple(lexer)?;
+    let beyond = parse_other(lexer, "beyond", towards)?;
+    Ok(Depth { towards, beyond, computed: parse_other(lexer, "around", [0; 3])? })
+}
+
+/// Parses a word and its numbers if they follow: a buffer may have the name of the word.
+fn parse_other(lexer: &mut Lexer, word: &str, usual: [u32; 3]) -> Result<[u32; 3], TextError> {
+    match *lexer.peek_second() == Token::Punct('[') && lexer.eat_name(word) {
+        true => parse_triple(lexer),
+        false => Ok(usual),
+    }
 }
 
 fn parse_triple(lexer: &mut Lexer) -> Result<[u32; 3], TextError> {
@@ -221,6 +247,7 @@ fn parse_launch(lexer: &mut Lexer) -> Result<Launch, TextError> {
     let kernel = lexer.count()?;
     lexer.keyword("extend")?;
     let extend = parse_triple(lexer)?;
+    let redundant = parse_other(lexer, "redundant", [0; 3])?;
     lexer.expect('{')?;
     let (mut inputs, mut placements, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
     let mut wrapped = [false; 3];
@@ -254,6 +281,7 @@ fn parse_launch(lexer: &mut Lexer) -> Result<Launch, TextError> {
                     outputs,
                     inputs,
                     extend,
+                    redundant,
                     wrapped,
                     placements,
                     blocking,

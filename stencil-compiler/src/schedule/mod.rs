@@ -32,6 +32,9 @@ pub struct Schedule {
     /// Substeps that are done at once, 1 if each is done by itself. The problem that is scheduled is then the one
     /// [fused](Algorithm::fused) by this number, and its functions have the placements and passes below.
     pub fuse: usize,
+    /// Substeps, or groups of fused ones, that ghost cells from other devices last for: devices exchange values before the
+    /// first of them, and compute what they need of their neighbours' cells in the others.
+    pub ghosts: usize,
     /// The layout of the arrays of fields and accumulators in memory.
     pub layout: Layout,
     /// How devices that share a mesh get values from each other. Without one, launches of a card store them, and those of a
@@ -103,6 +106,7 @@ impl Default for Schedule {
     fn default() -> Self {
         Schedule {
             fuse: 1,
+            ghosts: 1,
             layout: Layout::default(),
             overlap: None,
             placements: BTreeMap::new(),
@@ -128,12 +132,12 @@ impl Schedule {
     }
 
     /// The schedule for substeps done one by one: fields in between are new fields then, and these, and functions that
-    /// replace others, are not placed.
+    /// replace others, are not placed. Ghost cells last for one of them.
     pub fn unfused(&self, algorithm: &Algorithm) -> Self {
         if self.fuse == 1 {
             return self.clone();
         }
-        let mut schedule = Schedule { fuse: 1, ..self.clone() };
+        let mut schedule = Schedule { fuse: 1, ghosts: 1, ..self.clone() };
         let updates = algorithm.substeps.iter().flat_map(|s| &s.updates);
         let updates: BTreeSet<FnId> = updates.map(|(_, id)| *id).collect();
         schedule.placements.retain(|name, _| {

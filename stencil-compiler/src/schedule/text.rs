@@ -36,6 +36,9 @@ pub fn print(schedule: &Schedule) -> String {
     if schedule.fuse != 1 {
         let _ = writeln!(out, "fuse {}", schedule.fuse);
     }
+    if schedule.ghosts != 1 {
+        let _ = writeln!(out, "ghosts = {}", schedule.ghosts);
+    }
     let lines = [layout_line(schedule.layout), schedule.overlap.map(overlap_line)];
     for line in lines.into_iter().flatten() {
         let _ = writeln!(out, "{line}");
@@ -67,13 +70,22 @@ pub fn parse(text: &str) -> Result<Schedule, TextError> {
     lexer.keyword("schedule")?;
     let mut schedule = Schedule::default();
     // A line may give the default.
-    let (mut fuse, mut layout) = (None, None);
+    let (mut fuse, mut ghosts, mut layout) = (None, None, None);
     loop {
         if lexer.eat_name("fuse") {
             if fuse.is_some() {
                 return lexer.error("`fuse` is given twice");
             }
             schedule.fuse = *fuse.insert(lexer.count()?);
+        } else if lexer.eat_name("ghosts") {
+            if ghosts.is_some() {
+                return lexer.error("`ghosts` is given twice");
+            }
+            lexer.expect('=')?;
+            schedule.ghosts = *ghosts.insert(lexer.count()?);
+            if schedule.ghosts == 0 {
+                return lexer.error("`ghosts` last for a substep at least");
+            }
         } else if lexer.eat_name("layout") {
             if layout.is_some() {
                 return lexer.error("`layout` is given twice");
@@ -109,7 +121,7 @@ pub fn parse(text: &str) -> Result<Schedule, TextError> {
             return lexer.error(way_out);
         } else {
             return lexer.error(format!(
-                "expected `fuse`, `layout`, `overlap`, `place`, `pass` or `kernel`, found {:?}",
+                "expected `fuse`, `ghosts`, `layout`, `overlap`, `place`, `pass` or `kernel`, found {:?}",
                 lexer.peek()
             ));
         }

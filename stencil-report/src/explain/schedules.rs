@@ -191,7 +191,7 @@ fn kernels(
                 if launch.substep == at {
                     for (buffers, depth) in &fills {
                         page += &paragraph(
-                            &format!("  fill ghost cells, {} deep: ", triple(**depth)),
+                            &format!("  fill ghost cells, {} deep: ", triple(depth.towards)),
                             &buffers.join(", "),
                         );
                     }

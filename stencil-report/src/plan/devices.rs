@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::cost::{
-    DeviceBox, KnownLink, LINKS, Links, Mover, Place, Timeline, Wait, link, usual_link,
+    DeviceBox, KnownLink, LINKS, Links, Mover, Place, Timeline, Wait, link, redundant_share,
+    usual_link,
 };
 use stencil_compiler::diag::counted;
 use stencil_compiler::schedule::Schedule;
@@ -82,6 +83,8 @@ pub(super) struct Shared {
     pub(super) seconds: f64,
     /// Seconds of it in which the device waits for values.
     pub(super) exposed: f64,
+    /// The share of the cells that it computes, but that other devices have.
+    redundant: f64,
     timeline: Timeline,
     links: String,
     /// The name and the substep of each launch.
@@ -129,6 +132,7 @@ impl Shared {
             of,
             seconds: timeline.seconds / steps,
             exposed: timeline.exposed() / steps,
+            redundant: redundant_share(&plan, cells),
             links: cluster.words(problem.on.name, devices),
             launches: launches.collect(),
             timeline,
@@ -157,6 +161,15 @@ impl Shared {
                 self.links,
             ),
         );
+        if self.redundant > 0.0 {
+            page += &paragraph(
+                "  ",
+                &format!(
+                    "Ghost cells last for several substeps: {:.1} % of the cells that the device computes are those of others.",
+                    100.0 * self.redundant
+                ),
+            );
+        }
         let head = ["substep#", "depth#", "received#", "takes#", "exposed#", "beside", "exchange"];
         let mut table = Table::new(2, &head);
         for wait in &self.timeline.waits {
@@ -195,7 +208,7 @@ impl Shared {
                 "hidden_from_bytes_per_s": hidden_from(wait),
             })
         });
-        json!({
+        let mut all = json!({
             "count": self.devices,
             "boxes": self.boxes,
             "cells": self.of.cells,
@@ -204,7 +217,11 @@ impl Shared {
             "mpts_per_s": points / self.seconds / 1e6,
             "efficiency": alone / self.seconds / self.devices as f64,
             "exchanges": exchanges.collect::<Vec<_>>(),
-        })
+        });
+        if self.redundant > 0.0 {
+            all["redundant_share"] = self.redundant.into();
+        }
+        all
     }
 
     /// Draws the tasks of a step as boxes in time.

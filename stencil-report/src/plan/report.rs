@@ -7,7 +7,7 @@ use stencil_compiler::compile::Compiled;
 use stencil_compiler::cost::{Fills, KernelCost, Occupancy, Time};
 use stencil_compiler::emit::{self, Places};
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::plan::{Launch, Step};
+use stencil_compiler::plan::{Depth, Launch, Step};
 use stencil_compiler::schedule::Schedule;
 use stencil_compiler::search::advice::advised;
 use stencil_compiler::search::presets;
@@ -295,11 +295,11 @@ impl Problem<'_> {
         substeps
     }
 
-    fn fill(&self, buffers: &[String], depth: [u32; 3]) -> Entry {
+    fn fill(&self, buffers: &[String], depth: Depth) -> Entry {
         let fills = Fills::new(buffers.len(), depth, self.cells, self.precision.bytes());
         Entry::Fill {
             buffers: buffers.to_vec(),
-            depth,
+            depth: depth.towards,
             fills,
             seconds: fills.seconds(&self.on.rates),
         }

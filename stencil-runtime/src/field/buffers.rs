@@ -1,6 +1,6 @@
 //! The table of a plan's buffers: the name, the role and the memory of each.
 
-use stencil_compiler::plan::{BufferRole, Plan};
+use stencil_compiler::plan::{BufferRole, Depth, Plan};
 
 use crate::Error;
 
@@ -17,8 +17,8 @@ pub(crate) struct Buffers {
 pub(crate) struct GhostDepth {
     /// The component, in the order of the rules of boundaries.
     pub(crate) component: usize,
-    /// Depth along x, y, z.
-    pub(crate) depth: [usize; 3],
+    /// Their depth.
+    pub(crate) depth: Depth,
 }
 
 impl Buffers {
@@ -132,13 +132,11 @@ impl Buffers {
     pub(crate) fn ghosts(
         &self,
         all: bool,
-        depth: impl Fn(&str) -> Option<[usize; 3]>,
+        depth: impl Fn(&str) -> Option<Depth>,
     ) -> Vec<Option<GhostDepth>> {
         let depths = || self.fields().filter_map(&depth);
-        let union = depths().fold([0; 3], |union: [usize; 3], depth| {
-            std::array::from_fn(|axis| union[axis].max(depth[axis]))
-        });
-        let all = all && union != [0; 3];
+        let union = depths().reduce(Depth::join).unwrap_or_default();
+        let all = all && union.deepest() != [0; 3];
         let mut component = 0;
         let mut ghosts = |(name, role): &(String, BufferRole)| {
             if *role != BufferRole::Field {

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use ndarray::ArrayView3;
 use rayon::prelude::*;
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::plan::{BufferRole, Plan};
+use stencil_compiler::plan::{BufferRole, Depth, Plan};
 
 use super::ghosts::GhostValues;
 use super::memory_use;
@@ -167,10 +167,7 @@ impl<T: Number> Fields<T> {
     }
 
     /// Returns for each buffer the ghost cells to fill, if it is a component of this depth.
-    pub(crate) fn ghosts(
-        &self,
-        depth: impl Fn(&str) -> Option<[usize; 3]>,
-    ) -> Vec<Option<GhostDepth>> {
+    pub(crate) fn ghosts(&self, depth: impl Fn(&str) -> Option<Depth>) -> Vec<Option<GhostDepth>> {
         self.buffers.ghosts(self.domain.boundaries.has_custom(), depth)
     }
 
@@ -214,7 +211,7 @@ impl<T: Number> Fields<T> {
         }
         self.forget();
         if let Some(component) = self.rules_of_given(buffer) {
-            let ghosts = GhostDepth { component, depth: shape.halo };
+            let ghosts = GhostDepth { component, depth: shape.halo.into() };
             let mut all = vec![None; self.buffers.count()];
             all[buffer] = Some(ghosts);
             // Rules beyond the faces of a source do not depend on time by themselves.

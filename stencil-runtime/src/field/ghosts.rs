@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 use stencil_compiler::catalogue::weights::OnFace;
+use stencil_compiler::plan::Depth;
 
 use super::{Array, Domain, GhostDepth, Shape};
 use crate::Number as Value;
@@ -42,8 +43,8 @@ impl Filling {
         }
     }
 
-    /// Returns the filling of stored grid functions, so many cells deep.
-    pub(crate) fn of_stored(neighbours: &Neighbours, buffers: &[usize], depth: [usize; 3]) -> Self {
+    /// Returns the filling of stored grid functions and accumulators, so deep.
+    pub(crate) fn of_stored(neighbours: &Neighbours, buffers: &[usize], depth: Depth) -> Self {
         let jobs = buffers.iter().map(|buffer| (*buffer, NONE, depth));
         Filling { jobs: of_jobs(neighbours, jobs), holds: Vec::new() }
     }
@@ -146,10 +147,7 @@ impl<T: Value> GhostValues<T> {
     }
 }
 
-fn of_jobs(
-    neighbours: &Neighbours,
-    jobs: impl Iterator<Item = (usize, usize, [usize; 3])>,
-) -> Vec<Job> {
+fn of_jobs(neighbours: &Neighbours, jobs: impl Iterator<Item = (usize, usize, Depth)>) -> Vec<Job> {
     let mut all = Vec::new();
     for (buffer, component, depth) in jobs {
         for to in 0..neighbours.patches.len() {

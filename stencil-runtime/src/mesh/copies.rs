@@ -1,5 +1,7 @@
 //! Ghost cells as data: boxes of them, each with the patch that they are filled from and the faces whose rules act.
 
+use stencil_compiler::plan::Depth;
+
 use super::{Patch, Patches, Side};
 
 /// Ghost cells of a patch that are filled from the cells of one patch in one way.
@@ -42,7 +44,7 @@ pub(crate) struct Neighbours {
     pub(crate) periodic: [bool; 3],
 }
 
-/// Cells along one axis of a patch: its own, or ghost cells on one side.
+/// Cells along one axis of a patch: ghost cells on one side, or its own and those around it that it computes, too.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     lo: isize,
@@ -62,9 +64,12 @@ impl Neighbours {
         self.patches[of.to].owner == self.patches[of.from].owner
     }
 
-    /// Returns the boxes of ghost cells of a patch, so many deep; each ghost cell is in one of them.
-    pub(crate) fn boxes(&self, to: usize, depth: [usize; 3]) -> Vec<CopyBox> {
-        let [xs, ys, zs] = [0, 1, 2].map(|axis| self.spans(to, axis, depth[axis]));
+    /// Returns the boxes of ghost cells of a patch, so deep, but for those that it computes; each ghost cell is in one of
+    /// them. Patches have as many cells along an axis as others compute of theirs.
+    pub(crate) fn boxes(&self, to: usize, depth: impl Into<Depth>) -> Vec<CopyBox> {
+        let Depth { towards, beyond, computed } = depth.into();
+        let depth = |axis: usize| [towards, beyond, computed].map(|depth| depth[axis] as isize);
+        let [xs, ys, zs] = [0, 1, 2].map(|axis| self.spans(to, axis, depth(axis)));
         let mut boxes = Vec::new();
         for z in &zs {
             for y in &ys {
@@ -82,7 +87,8 @@ impl Neighbours {
     /// Takes from boxes of a patch, so many deep, those that are layers across the last axis which has cells: of all lines of
     /// the patch, their ghost cells included. The layers of one patch go to one box: the patch that they are filled from has
     /// the same ghost cells along the other axes.
-    pub(crate) fn take_layers(&self, boxes: &mut Vec<CopyBox>, depth: [usize; 3]) -> Vec<CopyBox> {
+    pub(crate) fn take_layers(&self, boxes: &mut Vec<CopyBox>, depth: Depth) -> Vec<CopyBox> {
+        let depth = depth.towards.map(|cells| cells as usize);
         let axis = if self.cells[2] == 1 && depth[2] == 0 { 1 } else { 2 };
         let mut layers: Vec<CopyBox> = Vec::new();
         for of in boxes.iter() {
@@ -108,14 +114,14 @@ impl Neighbours {
         layers
     }
 
-    fn spans(&self, to: usize, axis: usize, depth: usize) -> Vec<Span> {
-        let (patch, depth) = (&self.patches[to], depth as isize);
+    fn spans(&self, to: usize, axis: usize, [towards, beyond, computed]: [isize; 3]) -> Vec<Span> {
+        let patch = &self.patches[to];
         let (lo, n) = (patch.lo[axis] as isize, patch.cells[axis] as isize);
         let all = self.cells[axis] as isize;
         let span = |from: isize, to: isize, face| Span {
             lo: from,
             size: (to - from).max(0) as usize,
-            is_own: from == 0 && to == n,
+            is_own: false,
             face,
         };
         // The ends of the mesh, counted from the patch.
@@ -123,12 +129,14 @@ impl Neighbours {
             true => (isize::MIN / 2, isize::MAX / 2),
             false => (-lo, all - lo),
         };
+        let (begin, behind) = (first.max(-computed).min(0), end.min(n + computed).max(n));
+        let deepest = towards.max(beyond);
         let spans = [
-            span(-depth, first.min(0), Some(Side::Lo)),
-            span(first.max(-depth), 0, None),
-            span(0, n, None),
-            span(n, end.min(n + depth), None),
-            span(end.max(n), n + depth, Some(Side::Hi)),
+            span((first - beyond).max(-deepest), first.min(0), Some(Side::Lo)),
+            span(first.max(-towards), begin, None),
+            Span { is_own: true, ..span(begin, behind, None) },
+            span(behind, end.min(n + towards), None),
+            span(end.max(n), (end + beyond).min(n + deepest), Some(Side::Hi)),
         ];
         spans.into_iter().filter(|span| span.size > 0).collect()
     }
@@ -171,6 +179,11 @@ impl Neighbours {
             return Vec::from_iter(touches.then_some((span.lo, span.size, shift)));
         }
         let (all, size) = (self.cells[axis] as isize, span.size as isize);
+        if span.is_own && span.size > own.cells[axis] {
+            // Beside the patch other patches compute the same cells around them.
+            let is_beside = from.lo[axis] == own.lo[axis];
+            return Vec::from_iter(is_beside.then_some((span.lo, span.size, 0)));
+        }
         // The first cell of `from`, counted from `to`, in the mesh itself.
         let begin = from.lo[axis] as isize - own.lo[axis] as isize;
         let end = begin + from.cells[axis] as isize;
@@ -258,7 +271,7 @@ mod tests {
     fn layers_are_those_of_the_patch_behind_the_cut() {
         for periodic in [[true; 3], [false; 3], [true, false, true], [false, true, false]] {
             for (counts, cells, depth, taken) in [
-                ([1, 1, 3], [4, 3, 9], [3, 2, 1], 6),
+                ([1, 1, 3], [4, 3, 9], [3_usize, 2, 1], 6),
                 ([1, 1, 2], [4, 3, 5], [0, 0, 2], 4),
                 ([1, 2, 1], [6, 4, 1], [2, 2, 0], 4),
                 // Patches beside each other: layers end at their corners.
@@ -276,7 +289,7 @@ mod tests {
                     let mut left: Vec<CopyBox> =
                         all.iter().filter(|of| !neighbours.is_local(of)).copied().collect();
                     let before = left.len();
-                    let layers = neighbours.take_layers(&mut left, depth);
+                    let layers = neighbours.take_layers(&mut left, Depth::from(depth));
                     count += layers.len();
                     let cells = |of: &CopyBox| of.size.iter().product::<usize>();
                     let others = all.iter().filter(|of| !neighbours.is_local(of));
@@ -285,6 +298,59 @@ mod tests {
                     assert!(layers.is_empty() || left.len() < before);
                 }
                 assert_eq!(count, taken - faces, "{counts:?} {periodic:?}");
+            }
+        }
+    }
+
+    /// Boxes beside cells that are computed, too: these are as many cells as patches have, and come from nowhere.
+    #[test]
+    fn boxes_go_around_computed_cells() {
+        for periodic in [[true; 3], [false; 3], [false, true, false]] {
+            let cells = [6, 5, 9];
+            let patches = Patches { counts: [2, 1, 3], mesh: cells, devices: 3 };
+            let neighbours = Neighbours { patches: patches.list(), cells, periodic };
+            assert_eq!(patches.cut(), [false, false, true]);
+            let depth = Depth { towards: [2, 2, 3], beyond: [2, 2, 1], computed: [0, 0, 3] };
+            for (to, own) in neighbours.patches.iter().enumerate() {
+                let ends = |axis: usize| {
+                    let open =
+                        Side::ALL.map(|side| periodic[axis] || !own.touches(axis, side, cells));
+                    open.map(|open| if open { depth.computed[axis] as isize } else { 0 })
+                };
+                let mut seen = std::collections::BTreeSet::new();
+                for of in neighbours.boxes(to, depth) {
+                    let from = &neighbours.patches[of.from];
+                    assert!(neighbours.is_local(&of), "{of:?}");
+                    assert_eq!((of.shift[2], from.lo[2]), (0, own.lo[2]), "{of:?}");
+                    for i in 0..of.size.iter().product::<usize>() {
+                        let at = [
+                            i % of.size[0],
+                            i / of.size[0] % of.size[1],
+                            i / of.size[0] / of.size[1],
+                        ];
+                        let cell: [isize; 3] = std::array::from_fn(|a| of.lo[a] + at[a] as isize);
+                        let is_computed = (0..3).all(|a| {
+                            let [low, high] = ends(a);
+                            (-low..own.cells[a] as isize + high).contains(&cell[a])
+                        });
+                        assert!(!is_computed && seen.insert(cell), "{cell:?}");
+                    }
+                }
+                // All cells within the depth: computed ones, and those of the boxes.
+                let wide = |axis: usize| {
+                    let n = own.cells[axis] as isize;
+                    let [low, high] = ends(axis);
+                    let side = |open: isize, side| match periodic[axis]
+                        || !own.touches(axis, side, cells)
+                    {
+                        true => (depth.towards[axis] as isize).max(open),
+                        false => depth.beyond[axis] as isize,
+                    };
+                    [n + low + high, n + side(low, Side::Lo) + side(high, Side::Hi)]
+                };
+                let all = [0, 1, 2].map(wide);
+                let count = |which: usize| all.iter().map(|n| n[which] as usize).product::<usize>();
+                assert_eq!(seen.len(), count(1) - count(0));
             }
         }
     }

@@ -1,7 +1,9 @@
 //! Do boundaries reach as far as ghost cells are read?
 
 use stencil_compiler::algorithm::{Algorithm, NEW};
+use stencil_compiler::compile::ScheduleError;
 use stencil_compiler::plan::{BufferRole, Launch, Plan};
+use stencil_compiler::schedule::Blame;
 
 use super::{Axis, Boundaries, DEEPEST, Face, Patches, Rule};
 use crate::{Error, SystemDef};
@@ -13,8 +15,9 @@ impl Boundaries {
             let derived = buffers
                 .iter()
                 .find(|name| plan.buffer(name).is_some_and(|b| b.role == BufferRole::Derived));
-            let crossed =
-                Axis::ALL.into_iter().find(|a| depth[a.index()] > 0 && !self.periodic[a.index()]);
+            let crossed = Axis::ALL
+                .into_iter()
+                .find(|a| depth.beyond[a.index()] > 0 && !self.periodic[a.index()]);
             if let (Some(name), Some(axis)) = (derived, crossed) {
                 return Err(Error::Boundary {
                     place: format!("{axis}.lo"),
@@ -28,6 +31,56 @@ impl Boundaries {
         Ok(())
     }
 
+    /// Can devices compute cells of their neighbours? These are cells of the patches beside theirs, and the values beyond
+    /// faces are the same whichever device fills them.
+    pub(crate) fn check_redundant(
+        &self,
+        plan: &Plan,
+        patches: &Patches,
+    ) -> Result<(), ScheduleError> {
+        let refused = |message: String, help: &str| ScheduleError {
+            blame: Blame::Nothing,
+            kernel: None,
+            message,
+            help: vec![help.into()],
+        };
+        let (cut, once) = (patches.cut(), "let ghost cells last for one: `ghosts = 1`");
+        for axis in Axis::ALL.into_iter().filter(|axis| cut[axis.index()]) {
+            let depths = plan.fills().map(|(_, depth)| depth.towards[axis.index()] as usize);
+            let (deepest, cells) = (depths.max().unwrap_or(0), patches.smallest()[axis.index()]);
+            if cells < deepest {
+                return Err(refused(
+                    format!(
+                        "the schedule lets ghost cells last for several substeps; they are {deepest} deep along {axis} then, where a patch has {cells} cells"
+                    ),
+                    "let ghost cells last for fewer substeps, or use fewer devices along the axis",
+                ));
+            }
+        }
+        let functions = |rule: &Rule| match rule {
+            Rule::Dirichlet(number) | Rule::Neumann(number) => number.is_function(),
+            Rule::Extended(extension) => extension.number.is_function(),
+            _ => false,
+        };
+        let turns = Axis::ALL.into_iter().find(|a| cut[a.index()] && self.periodic[a.index()]);
+        let mut rules = self.rules.iter().flatten().flatten();
+        if self.has_custom() {
+            return Err(refused(
+                "the schedule lets ghost cells last for several substeps, and a boundary is a function of the user's: devices cannot fill it beside cells of others".into(),
+                once,
+            ));
+        }
+        match turns.filter(|_| rules.any(functions)) {
+            Some(axis) => Err(refused(
+                format!(
+                    "the schedule lets ghost cells last for several substeps, and values on a face are a function, which need not be the same across the periodic ends of {axis}"
+                ),
+                once,
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// Have the patches beside faces as many cells as the rules read? `halo` are ghost cells that are read outside
     /// of the plan.
     pub(crate) fn check_depth(
@@ -38,10 +91,8 @@ impl Boundaries {
         patches: &Patches,
     ) -> Result<(), Error> {
         let components = system.components();
-        let depth = |name: &str, axis: usize| {
-            let planned = plan.buffer(name).map_or(0, |b| b.halo[axis] as usize);
-            planned.max(halo[axis])
-        };
+        let depth =
+            |name: &str, axis: usize| (plan.read_beyond(name)[axis] as usize).max(halo[axis]);
         let fields = components.iter().map(|component| &component.name);
         for (name, rules) in fields.chain(&self.sources).zip(&self.rules) {
             for face in Face::ALL {
@@ -103,7 +154,7 @@ impl Boundaries {
 fn reader(algorithm: &Algorithm, plan: &Plan, name: &str, axis: usize) -> String {
     let reach = |launch: &&Launch| {
         let read = launch.inputs.iter().find(|(n, _)| n == name);
-        read.map_or(0, |(_, reach)| reach[axis] + launch.extend[axis])
+        read.map_or(0, |(_, reach)| launch.beyond(*reach)[axis])
     };
     let Some(launch) = plan.launches.iter().max_by_key(reach) else {
         return String::new();

@@ -57,6 +57,11 @@ pub(crate) struct Ghost {
 }
 
 impl Number {
+    /// Does it depend on the place or on the time?
+    pub(crate) fn is_function(&self) -> bool {
+        matches!(self, Number::Function(_))
+    }
+
     /// Returns its value at a point of the face.
     pub(crate) fn at(&self, point: [f64; 3], t: f64) -> f64 {
         match self {

@@ -72,7 +72,7 @@ impl<T: Number> Simulation<T> {
         self.device.on_host_amid(&mut |fields| {
             let halo = fields.shape().halo;
             let is_field = |name: &str| setup.system.algorithm().find_state(name).is_some();
-            let ghosts = fields.ghosts(|name| is_field(name).then_some(halo));
+            let ghosts = fields.ghosts(|name| is_field(name).then_some(halo.into()));
             fields.fill(&fields.filling(&ghosts), at);
             found = cause(setup, fields, bad, (substep, dt, at));
         })?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use stencil_compiler::plan::{Phase, Plan, Region, Step};
+use stencil_compiler::plan::{Depth, Phase, Plan, Region, Step};
 
 use crate::Error;
 use crate::field::{Buffers, GhostDepth};
@@ -12,8 +12,8 @@ use crate::field::{Buffers, GhostDepth};
 pub(crate) enum Ghosts {
     /// Of fields, for each buffer.
     OfFields(Vec<Option<GhostDepth>>),
-    /// Of stored grid functions.
-    OfStored { buffers: Vec<usize>, depth: [usize; 3] },
+    /// Of stored grid functions, or of accumulators.
+    OfStored { buffers: Vec<usize>, depth: Depth },
 }
 
 /// One action of a substep.
@@ -44,12 +44,12 @@ pub(crate) fn actions(
 /// its launches reads them.
 fn of_substep(buffers: &Buffers, steps: &[Step], all_alike: bool) -> Result<Vec<Action>, Error> {
     let is_field = |name: &str| buffers.field(name).is_some();
-    let mut deepest: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
+    let mut deepest: BTreeMap<&str, Depth> = BTreeMap::new();
     for step in steps {
         if let Step::Fill { buffers, depth } = step {
             for name in buffers.iter().filter(|name| is_field(name)) {
-                let known = deepest.entry(name).or_default();
-                *known = std::array::from_fn(|axis| known[axis].max(depth[axis] as usize));
+                let known = deepest.entry(name).or_insert(*depth);
+                *known = known.join(*depth);
             }
         }
     }
@@ -94,10 +94,9 @@ fn of_substep(buffers: &Buffers, steps: &[Step], all_alike: bool) -> Result<Vec<
     Ok(actions)
 }
 
-/// Returns the stored grid functions among these buffers.
-fn stored(buffers: &Buffers, names: &[String], depth: [u32; 3]) -> Result<Option<Ghosts>, Error> {
+/// Returns the buffers among these that are no fields.
+fn stored(buffers: &Buffers, names: &[String], depth: Depth) -> Result<Option<Ghosts>, Error> {
     let stored = names.iter().filter(|name| buffers.field(name).is_none());
     let buffers = buffers.indices(stored.map(String::as_str))?;
-    Ok((!buffers.is_empty())
-        .then_some(Ghosts::OfStored { buffers, depth: depth.map(|d| d as usize) }))
+    Ok((!buffers.is_empty()).then_some(Ghosts::OfStored { buffers, depth }))
 }

@@ -123,12 +123,17 @@ fn flow() -> SystemDef {
 }
 
 /// All bits of a run, its time, an expression in all cells, and the error that its last steps end with.
-fn run(ranks: Ranks, patches: [usize; 3]) -> (Vec<u64>, f64, Vec<u64>, String) {
+fn run(
+    ranks: Ranks,
+    patches: [usize; 3],
+    (cells, ghosts): ([usize; 3], usize),
+) -> (Vec<u64>, f64, Vec<u64>, String) {
     let system = flow();
-    let run = Simulation::<f64>::builder(&system).cells([13, 11, 1]).cfl(0.2).threads(1);
+    let run = Simulation::<f64>::builder(&system).cells(cells).cfl(0.2).threads(1);
     let run = run
         .boundary(Axis::X, Boundary::outflow())
         .patches(patches)
+        .ghosts(ghosts)
         .ranks(ranks)
         .unchecked_step(true);
     let source = Source::unsteady(|x, y, _, t| (x + t).sin() * y);
@@ -147,11 +152,17 @@ fn run(ranks: Ranks, patches: [usize; 3]) -> (Vec<u64>, f64, Vec<u64>, String) {
 /// Rows that are cut, rows that are whole, and patches of several sizes.
 #[test]
 fn ranks_have_the_bits_and_the_errors_of_one_process() {
-    let expected = run(Ranks::alone(), [1; 3]);
-    assert!(expected.3.contains("is not finite"), "{}", expected.3);
-    for (ranks, patches) in [(2, [1, 2, 1]), (3, [3, 1, 1]), (4, [2, 3, 1])] {
-        for found in on_ranks(ranks, |ranks| run(ranks, patches)) {
-            assert_eq!(found, expected, "{ranks} ranks");
+    for (mesh, cuts) in [
+        (([13, 11, 1], 1), vec![(2, [1, 2, 1]), (3, [3, 1, 1]), (4, [2, 3, 1])]),
+        // Ghost cells that last for a step.
+        (([33, 30, 1], 3), vec![(2, [1, 2, 1]), (4, [2, 2, 1])]),
+    ] {
+        let expected = run(Ranks::alone(), [1; 3], mesh);
+        assert!(expected.3.contains("is not finite"), "{}", expected.3);
+        for (ranks, patches) in cuts {
+            for found in on_ranks(ranks, |ranks| run(ranks, patches, mesh)) {
+                assert_eq!(found, expected, "{ranks} ranks");
+            }
         }
     }
 }

@@ -1,6 +1,9 @@
 //! A run on several cards has the bits of one card. A machine with one card lets it take all shares.
 
-use stencil_runtime::backend::cuda::Card;
+use std::{env, fs, process};
+
+use stencil_runtime::backend::cuda::nvrtc::Nvrtc;
+use stencil_runtime::backend::cuda::{Cache, Card};
 use stencil_runtime::compiler::schedule::{Overlap, Schedule, text as schedules};
 use stencil_runtime::compiler::search::presets;
 use stencil_runtime::{
@@ -168,6 +171,85 @@ fn each_overlap_has_the_same_bits() {
             assert!(parts.unwrap() == whole.unwrap(), "{overlap:?} {cards:?}");
         }
     }
+}
+
+/// Schedules whose ghost cells last for a step.
+const LASTING: [&str; 6] = [
+    "kernel direct x=16 y=2 z=2",
+    "kernel march",
+    "kernel march loader=1",
+    "kernel march loader=2",
+    "kernel tile3d",
+    "layout aos kernel lexicographic",
+];
+
+/// Returns a run by such a schedule.
+fn lasting(schedule: &str) -> Builder<f32> {
+    let flow = text(&FLOW.replace("DIM", "3"));
+    let schedule = schedules::parse(&format!("schedule ghosts = 3 {schedule}")).unwrap();
+    Simulation::<f32>::builder(&flow).cells([64, 33, 48]).dt(1e-4).schedule(schedule)
+}
+
+/// Cards compute cells of each other between exchanges.
+#[test]
+fn ghost_cells_that_last_change_no_bit() {
+    for schedule in LASTING {
+        for walls in [false, true] {
+            let make = || match walls {
+                true => lasting(schedule).boundary(Axis::Y, Boundary::wall()),
+                false => lasting(schedule),
+            };
+            let about = format!("ghosts = 3, {schedule}, {walls}");
+            check(&about, make, 40, &[[1, 1, 2], [2, 2, 1], [2, 1, 2]]);
+        }
+    }
+    let flow = text(&FLOW.replace("DIM", "3"));
+    for name in ["single_pass", "decomposed", "gathered", "shared", "gpu"] {
+        let make = || {
+            let preset = presets::find(name).unwrap_or_else(|| panic!("{name}"));
+            let schedule = preset.schedule(flow.algorithm(), f64::PRECISION);
+            let run = Simulation::<f64>::builder(&flow).cells([64, 32, 48]).dt(1e-4);
+            run.schedule(schedule.unfused(flow.algorithm())).ghosts(3)
+        };
+        check(&format!("ghosts = 3, {name}"), make, 3, &[[1, 1, 2], [1, 2, 2]]);
+    }
+    // Adaptive steps, sources and repairs.
+    for (about, boundary) in faces::<f64>().into_iter().take(4) {
+        let make = || water(&boundary).ghosts(2);
+        check(&format!("ghosts = 2, {about}"), make, 4, &[[2, 1, 1], [2, 2, 1]]);
+    }
+    // Accumulators that come along amid a step, and groups of fused substeps.
+    for (time, schedule) in
+        [("rk4", "ghosts = 2 kernel march"), ("rk3_williamson", "fuse 2 ghosts = 2 kernel direct")]
+    {
+        let heat = text(&format!(
+            "pub system Heat in 3d {{ field q: scalar; field u: vector; ddt(q) = lap(q)/100; ddt(u) = lap(u)/90; }}
+            scheme s for Heat {{ space: central<order = 4>; time: {time}; }}"
+        ));
+        let make = || {
+            let schedule = schedules::parse(&format!("schedule {schedule}")).unwrap();
+            let run = Simulation::<f32>::builder(&heat).cells([64, 48, 64]).dt(1e-3);
+            run.schedule(schedule)
+        };
+        check(schedule, make, 40, &[[1, 1, 2], [2, 2, 1], [1, 2, 2]]);
+    }
+}
+
+/// Kernels that compute cells of other cards compile without a card.
+#[test]
+fn kernels_beside_ghost_cells_that_last_compile() {
+    if let Err(error) = Nvrtc::open() {
+        eprintln!("skipped: {error}");
+        return;
+    }
+    let folder = env::temp_dir().join(format!("stencil-lasting-{}", process::id()));
+    let cache = Cache::at(&folder);
+    for schedule in LASTING {
+        let run = lasting(schedule).patches([2, 1, 2]).devices(4);
+        let entries = run.compile_into(&cache, "sm_90");
+        entries.unwrap_or_else(|e| panic!("{schedule}: {e}"));
+    }
+    let _ = fs::remove_dir_all(&folder);
 }
 
 /// Pages of memory of several cards: each has some of its own.

@@ -4,6 +4,7 @@ mod accuracy;
 mod boundaries;
 mod cards;
 mod causes;
+mod deep;
 mod limits;
 mod loops;
 mod messages;

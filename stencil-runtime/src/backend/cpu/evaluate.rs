@@ -52,7 +52,7 @@ impl Evaluation {
         let depth = program.halo().map(|h| h as usize);
         let ghosts = fields.ghosts(|name| {
             let field = algorithm.find_state(name)?;
-            (algorithm.state(field).role == Role::Field).then_some(depth)
+            (algorithm.state(field).role == Role::Field).then_some(depth.into())
         });
         let given = |i: &usize| buffers.role(*i) == BufferRole::Given;
         Ok(Evaluation {

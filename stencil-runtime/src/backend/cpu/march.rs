@@ -420,7 +420,8 @@ impl<'a, T: Number> Marching<'a, T> {
         }
     }
 
-    /// Finishes a block while it is in the cache: fills the ends of its rows. Are the new values of fields finite?
+    /// Finishes a block while it is in the cache: fills the ends of its rows. Are the new values of fields finite? Cells
+    /// beyond the patch are not looked at: other devices have them, or faces of the mesh lie before them.
     fn finish(&self, block: &mut Block<'_, T>) -> bool {
         let launch = self.launches[self.launches.len() - 1];
         let (pitch, margin) = (self.region.shape.layout.pitch, self.region.margin());
@@ -433,10 +434,15 @@ impl<'a, T: Number> Marching<'a, T> {
                 }
             }
         }
+        let Some([first, rows]) = self.region.own_rows(block) else {
+            return true;
+        };
         let fields = launch.fields.iter();
         let values = fields.filter_map(|at| block.outputs.get(*at));
-        let mut rows = values.map(|values| &values[margin..]);
-        rows.all(|rows| finite(self.instructions, (rows, self.most), length, pitch))
+        let begin = first * pitch + margin + self.region.extend[0];
+        let length = self.region.shape.cells[0];
+        let mut own = values.map(|values| &values[begin..][..(rows - 1) * pitch + length]);
+        own.all(|rows| finite(self.instructions, (rows, self.most), length, pitch))
     }
 }
 

@@ -66,6 +66,15 @@ impl Region<'_> {
         near(0, self.size(0)) || near(1, block.rows) || near(2, 1)
     }
 
+    /// Returns the first row of a block that is the patch's own, and how many there are; `None` if all lie beyond the patch.
+    pub(super) fn own_rows<T>(&self, block: &Block<'_, T>) -> Option<[usize; 2]> {
+        let [_, y, z] = block.first;
+        let [rows, planes] = [1, 2].map(|axis| self.shape.cells[axis] as isize);
+        let (first, end) = (y.max(0), (y + block.rows as isize).min(rows));
+        let is_own = (0..planes).contains(&z) && first < end;
+        is_own.then(|| [first.abs_diff(y), end.abs_diff(first)])
+    }
+
     /// Cuts the arrays that are written along the blocks of the region.
     pub(super) fn cut<'o, T>(&self, outputs: Vec<&'o mut [T]>) -> Vec<Block<'o, T>> {
         let [ex, ey, ez] = self.extend.map(|e| e as isize);

@@ -168,13 +168,14 @@ impl<T: Number> Builder<T> {
         let mesh = self.mesh(system)?;
         let params = params(system, &self.params)?;
         let boundaries = Boundaries::new(system, &params, &self.boundaries, mesh.cells)?;
-        let (engine, schedule) = choose::<T>(
+        let (engine, mut schedule) = choose::<T>(
             system,
             (engine, card),
             schedule,
             (boundaries.periodic, self.steps_alike(system, &params)),
             mesh.cells,
         )?;
+        schedule.ghosts = self.ghosts.unwrap_or(schedule.ghosts);
         let patches = self.cut(&mesh, boundaries.periodic, matches!(engine, Chosen::Cuda))?;
         let observed = system.observation().map_or(Ok([0; 3]), halo_of)?;
         let halo = std::array::from_fn(|axis| observed[axis].max(self.halo[axis]));

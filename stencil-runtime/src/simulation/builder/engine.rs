@@ -123,7 +123,11 @@ fn on_processor(
     let not_compiled = |why| Error::NotCompiled { system: system.name().to_string(), why };
     let algorithm = system.algorithm();
     let recomputed = recomputed(system.schedule());
-    let own = |s: &Schedule| s == system.schedule() || *s == recomputed;
+    // Rows beyond a patch are rows like others.
+    let own = |s: &Schedule| {
+        let lasting = |own: &Schedule| *s == Schedule { ghosts: s.ghosts, ..own.clone() };
+        lasting(system.schedule()) || lasting(&recomputed)
+    };
     let fits = schedule.iter().all(own);
     let choice = match (engine, system.kernels()) {
         (Engine::Cpu | Engine::Auto | Engine::Compiled, Some(kernels)) if fits => {

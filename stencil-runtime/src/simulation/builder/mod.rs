@@ -64,6 +64,7 @@ pub struct Builder<T> {
     card: usize,
     cache: Option<Cache>,
     schedule: Option<Schedule>,
+    ghosts: Option<usize>,
     pick: Pick,
     timed: Option<Schedule>,
     instructions: Option<Instructions>,
@@ -100,6 +101,7 @@ impl<T: Number> Builder<T> {
             card: 0,
             cache: None,
             schedule: None,
+            ghosts: None,
             pick: Pick::default(),
             timed: None,
             instructions: None,
@@ -467,6 +469,13 @@ impl<T: Number> Builder<T> {
     /// [pick](Self::pick).
     pub fn schedule(mut self, schedule: Schedule) -> Self {
         self.schedule = Some(schedule);
+        self
+    }
+
+    /// Sets the substeps, or groups of fused ones, that ghost cells from other devices last for, whatever the schedule says:
+    /// devices exchange values before the first of them, and compute what they need of their neighbours' cells in the others.
+    pub fn ghosts(mut self, substeps: usize) -> Self {
+        self.ghosts = Some(substeps);
         self
     }
 

@@ -134,7 +134,7 @@ mod tests {
             let schedule = parse(&march).unwrap();
             let predictor = builder.predictor(&system, usual_device("sm_90")).unwrap();
             let predicted = predictor.predicted(&schedule).unwrap();
-            let depth = predicted.plan.fills().next().map(|(_, depth)| depth);
+            let depth = predicted.plan.fills().next().map(|(_, depth)| depth.towards);
             (depth, predicted.identity)
         };
         for loader in [0, 2] {

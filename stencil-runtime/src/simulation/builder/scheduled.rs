@@ -34,7 +34,7 @@ impl Scheduled {
                 let fused = fused(system, &schedule, &target)?;
                 (target, fused)
             }
-            Chosen::Cpu(_) => (Target::processor(T::BYTES), None),
+            Chosen::Cpu(_) => (Target::processor(T::BYTES).cut(patches.cut()), None),
         };
         let single = schedule.unfused(system.algorithm());
         let mut plan = compile::plan(system.algorithm(), &single, &target)?;
@@ -45,6 +45,10 @@ impl Scheduled {
                 let bug = "fused steps have other arrays than single ones";
                 return Err(Error::Bug(bug.into()));
             }
+        }
+        let all = std::iter::once(&plan).chain(fused.as_ref().map(|fused| &fused.plan));
+        if schedule.ghosts > 1 && patches.cut().contains(&true) {
+            all.clone().try_for_each(|plan| boundaries.check_redundant(plan, patches))?;
         }
         boundaries.check_exchanges(&plan)?;
         boundaries.check_depth(system, &plan, halo, patches)?;

@@ -92,7 +92,7 @@ pub(super) fn fill(
         &periodic,
         size_of::<f32>(),
     )?;
-    let boxes = ghosts.boxes(stream, (shape, false), [(0, None, halo)], Share::WHOLE)?;
+    let boxes = ghosts.boxes(stream, (shape, false), [(0, None, halo.into())], Share::WHOLE)?;
     let boxes = boxes.ok_or_else(no_shape)?;
     let arrays = memory.addresses(stream, [0]);
     let seconds = a_launch(opened, || ghosts.fill(stream, &boxes, &arrays))?;

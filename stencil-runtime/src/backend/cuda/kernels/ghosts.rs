@@ -7,6 +7,7 @@ use cudarc::driver::{
 };
 
 use stencil_compiler::catalogue::weights::OnFace;
+use stencil_compiler::plan::Depth;
 
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::kernels::formulas::Formulas;
@@ -226,7 +227,7 @@ impl Ghosts {
         &self,
         stream: &Arc<CudaStream>,
         (shape, surfaces): (MeshShape, bool),
-        jobs: impl IntoIterator<Item = (usize, Option<GhostDepth>, [usize; 3])>,
+        jobs: impl IntoIterator<Item = (usize, Option<GhostDepth>, Depth)>,
         share: Share,
     ) -> Result<Option<Boxes>, CudaError> {
         let (mut boxes, mut of_block, mut layers) = (Vec::new(), Vec::new(), Vec::new());
@@ -247,7 +248,7 @@ impl Ghosts {
                 );
             }
             for of in all {
-                let (lo, size) = self.widened(&of, depth[0], surfaces);
+                let (lo, size) = self.widened(&of, depth, surfaces);
                 let (lanes, blocks) = threads(size);
                 let block = of_block.len() as i32;
                 of_block.extend((0..blocks).map(|_| boxes.len() as i32));
@@ -298,12 +299,13 @@ impl Ghosts {
 
     /// Returns the first cell and the size of a box. Its rows begin and end with whole sectors of memory if rows have
     /// room for that: a sector that is written in part is read before.
-    fn widened(&self, of: &CopyBox, depth: usize, surfaces: bool) -> ([i32; 3], [i32; 3]) {
+    fn widened(&self, of: &CopyBox, depth: Depth, surfaces: bool) -> ([i32; 3], [i32; 3]) {
         let (mut lo, mut size) = (of.lo.map(|n| n as i32), of.size.map(|n| n as i32));
         let sector = self.sector;
         let up = |value: i32| (value + sector - 1) / sector * sector;
         let [n, of_source] = [of.to, of.from].map(|at| self.neighbours.patches[at].cells[0] as i32);
-        let (halo, depth) = (self.shape.halo[0], depth as i32);
+        let depth = if of.faces[0].is_some() { depth.beyond } else { depth.towards };
+        let (halo, depth) = (self.shape.halo[0], depth[0] as i32);
         let has_room = up(n + halo) + up(halo) <= self.shape.pitch;
         // The added cells come from beside the source of the others.
         let is_one = size[0] == depth && (of.faces[0].is_some() || up(depth) <= of_source);

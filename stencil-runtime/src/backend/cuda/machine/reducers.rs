@@ -5,7 +5,7 @@ use std::ops::Range;
 use cudarc::driver::CudaSlice;
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::model::Reduction;
-use stencil_compiler::plan::{BufferRole, Region};
+use stencil_compiler::plan::{BufferRole, Depth, Region};
 
 use super::Machine;
 use super::observables::{ObservedUpdates, Problem, bug, deepest};
@@ -48,7 +48,7 @@ impl<T: Number> Machine<T> {
         let parts: Vec<_> = parts.collect::<Result<_, Error>>()?;
         let ghosts = self.fields.ghosts(|field| {
             let reads = parts.iter().map(|(_, part)| part.depth(field));
-            Some(deepest(reads)).filter(|depth| *depth != [0; 3])
+            Some(deepest(reads)).filter(|depth| *depth != [0; 3]).map(Depth::from)
         });
         let rounds = parts.into_iter();
         let rounds = rounds.map(|(updates, part)| self.round(part, updates, &room));

@@ -5,7 +5,7 @@ use std::iter;
 use cudarc::driver::CudaGraph;
 use cudarc::driver::sys::CUstreamCaptureMode;
 use stencil_compiler::cost;
-use stencil_compiler::plan::{BufferRole, Plan, Region};
+use stencil_compiler::plan::{BufferRole, Depth, Plan, Region};
 
 use super::{Machine, Reducer};
 use crate::backend::Device;
@@ -63,7 +63,7 @@ impl Task {
 }
 
 /// Ghost cells of a buffer: the component whose rules they follow, if they cross faces, and their depth.
-type Job = (usize, Option<GhostDepth>, [usize; 3]);
+type Job = (usize, Option<GhostDepth>, Depth);
 
 /// The time of a task, and its index in the memory of the card.
 #[derive(Clone, Copy, Debug)]
@@ -209,7 +209,7 @@ impl<T: Number> Machine<T> {
         if self.fields.domain.boundaries.periodic == [true; 3] {
             return Ok(Vec::new());
         }
-        let depth = self.shape.halo.map(|n| n as usize);
+        let depth = Depth::from(self.shape.halo.map(|n| n as usize));
         let mut tasks = Vec::new();
         for buffer in &self.sampled {
             if let Some(component) = self.fields.rules_of_given(*buffer) {
@@ -342,7 +342,7 @@ impl<T: Number> Machine<T> {
         let depth = self.shape.halo.map(|n| n as usize);
         let buffers = &self.fields.buffers;
         let fields = buffers.of_role(BufferRole::Field);
-        let jobs: Vec<Job> = fields.into_iter().map(|at| (at, None, depth)).collect();
+        let jobs: Vec<Job> = fields.into_iter().map(|at| (at, None, Depth::from(depth))).collect();
         let tasks = [Task::Post(self.boxes(&jobs, Origin::Others)?), Task::Wait];
         let when = When { t: 0.0, time: 0 };
         self.together(|machine| tasks.iter().try_for_each(|task| machine.start(task, when)))
