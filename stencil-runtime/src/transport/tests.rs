@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex};
-use std::thread;
+use std::{slice, thread};
 
-use super::{Exchange, Message, Ranks, Transport};
+use super::{Exchange, Message, Parcel, Ranks, Transport};
 use crate::{Axis, Boundary, Error, Quantity, Simulation, Source, SystemDef};
 
 /// Messages by their kind, their sender and their receiver.
@@ -64,6 +64,20 @@ impl Transport for Thread {
     fn gather(&self, own: &[u8]) -> Vec<Vec<u8>> {
         (0..self.ranks).for_each(|to| self.send(Kind::Gather, to, own.to_vec()));
         (0..self.ranks).map(|from| self.receive(Kind::Gather, from)).collect()
+    }
+
+    unsafe fn exchange(&self, parcels: &[Parcel]) {
+        let message = |p: &Parcel| {
+            // SAFETY: the caller promises that so many bytes are there.
+            let bytes = unsafe { slice::from_raw_parts(p.sent.0 as *const u8, p.sent.1) };
+            Message { peer: p.peer, bytes: bytes.to_vec(), coming: p.coming.1 }
+        };
+        let come = self.post(parcels.iter().map(message).collect()).wait();
+        for (parcel, bytes) in parcels.iter().zip(come) {
+            // SAFETY: as above; nothing else uses this room.
+            unsafe { slice::from_raw_parts_mut(parcel.coming.0 as *mut u8, bytes.len()) }
+                .copy_from_slice(&bytes);
+        }
     }
 
     fn any(&self, own: bool) -> bool {
@@ -164,6 +178,20 @@ fn ranks_agree() {
         (ranks.any(own == 1), ranks.any(false), ranks.of_first(own as u64 + 7), unlike)
     });
     assert_eq!(agreed, [(true, false, 7, Some(2)); 3]);
+    for (rank, (least, joined, gathered)) in on_ranks(3, |ranks| {
+        let own = ranks.rank() as u64;
+        let mut joined = [0, 0, 0, 7 << 60];
+        joined[own as usize] = own + 5;
+        ranks.join(&mut joined);
+        (ranks.least(9 - own), joined, ranks.gather_on_first(&vec![own as u8; own as usize]))
+    })
+    .into_iter()
+    .enumerate()
+    {
+        assert_eq!((least, joined), (7, [5, 6, 7, 7 << 60]));
+        let all = vec![vec![], vec![1], vec![2, 2]];
+        assert_eq!(gathered, if rank == 0 { all } else { Vec::new() });
+    }
     let shares = on_ranks(2, |ranks| (ranks.on_this_host(), ranks.cores()));
     assert!(shares.iter().all(|(host, cores)| *host == 2 && cores.is_none_or(|n| n >= 1)));
 }
