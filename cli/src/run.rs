@@ -14,7 +14,7 @@ use stencil_report::{ByPlan, Render};
 use stencil_runtime::io::way_out;
 use stencil_runtime::problem::{Problem, ProblemError};
 use stencil_runtime::report::Progress;
-use stencil_runtime::transport::Ranks;
+use stencil_runtime::transport::{Carrier, Ranks};
 use stencil_runtime::{Error, Number, Restored, Schedule, Simulation};
 
 use crate::source::plans::settled;
@@ -59,6 +59,10 @@ pub(crate) struct RunArgs {
     /// cards such as 0,1, or all cards; the results are the same
     #[arg(long, value_name = "all|N|CARD,..")]
     devices: Option<String>,
+    /// The library that carries values between the cards of ranks: nccl; mpi, which is to reach the memory of cards; or staged,
+    /// MPI through the memory of the host. Without it, the first of them that all ranks have; the results are the same
+    #[arg(long, value_name = "nccl|mpi|staged")]
+    transport: Option<Carrier>,
     /// Number of time steps from the start of this run, whatever its time
     #[arg(long, value_name = "N")]
     steps: Option<u64>,
@@ -394,6 +398,9 @@ fn set_up<T: Number>(
     let mut builder = problem.builder::<T>().ranks(ranks.clone());
     if let Some(timed) = timed {
         builder = builder.timed(timed);
+    }
+    if let Some(carrier) = args.transport {
+        builder = builder.carrier(carrier);
     }
     if let Some(threads) = args.threads {
         builder = builder.threads(threads);

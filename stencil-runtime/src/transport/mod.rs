@@ -14,7 +14,7 @@ use std::iter;
 use std::sync::Arc;
 
 pub use carrier::Carrier;
-pub use detect::{mpi_library, mpirun, nccl_version, started_rank};
+pub use detect::{mpi_library, mpi_reaches_cards, mpirun, nccl_version, started_rank};
 
 /// Bytes for another rank, and the number of bytes that come from it.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Ranks of MPI.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
 use std::fmt::{self, Debug};
 use std::{ptr, thread};
 
@@ -14,8 +14,8 @@ use ::mpi::point_to_point::{Destination, Source};
 use ::mpi::request::{StaticScope, WaitGuard};
 use ::mpi::topology::SimpleCommunicator;
 use ::mpi::traits::{Communicator, CommunicatorCollectives};
-use libloading::os::unix::Library;
 
+use super::detect::mpi_reaches_cards;
 use super::{Exchange, Message, Parcel, Transport};
 
 /// Bytes that one call moves at most: MPI counts them by 32 bits.
@@ -165,12 +165,8 @@ impl Transport for Mpi {
         }
     }
 
-    /// Open MPI tells it by a function of its own; other libraries do not tell.
     fn reaches_cards(&self) -> bool {
-        type Ask = unsafe extern "C" fn() -> c_int;
-        let program = Library::this();
-        // SAFETY: the function is asked for with the type that its header declares. It takes nothing, and MPI has begun.
-        unsafe { program.get::<Ask>(b"MPIX_Query_cuda_support").is_ok_and(|ask| ask() == 1) }
+        mpi_reaches_cards()
     }
 
     fn any(&self, own: bool) -> bool {

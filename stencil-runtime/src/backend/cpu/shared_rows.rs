@@ -31,7 +31,7 @@ impl<'a> SharedRows<'a> {
             planes.flat_map(move |z| rows.clone().map(move |y| y + cells[1] * z))
         };
         let count = cells[1] * cells[2];
-        if ranks.count() == 1 {
+        if fields.ranks().is_none() {
             let (leaders, own) = (Vec::new(), (0..count).collect());
             return SharedRows { ranks, patches, cells, leaders, own, are_cut: false };
         }
@@ -137,7 +137,7 @@ impl<'a> SharedRows<'a> {
 
     /// Returns the numbers of all rows from those that this rank reduces.
     pub(super) fn gather(&self, own: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
-        if self.ranks.count() == 1 {
+        if self.leaders.is_empty() {
             return own;
         }
         let bytes = self.ranks.gather(&bytes_of(own.into_iter().flatten()));

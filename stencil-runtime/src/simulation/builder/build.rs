@@ -46,7 +46,7 @@ impl<T: Number> Builder<T> {
     ///
     /// # Errors
     /// The first setting that does not fit, with a way out.
-    pub fn build(self) -> Result<Simulation<T>, Error> {
+    pub fn build(mut self) -> Result<Simulation<T>, Error> {
         let system = match self.system {
             Ok(ref system) => system.clone(),
             Err(error) => return Err(error),
@@ -55,6 +55,9 @@ impl<T: Number> Builder<T> {
         let look_every = self.looks()?;
         let instructions = Checked::new(self.instructions.unwrap_or_else(Instructions::best))?;
         let cache = self.cache.clone().or_else(cuda::Cache::of_user);
+        if self.ranks.count() > 1 && matches!(self.engine, Engine::Cuda | Engine::Auto) {
+            self.card = self.ranks.number_on_host() % cuda::Card::count().unwrap_or(1).max(1);
+        }
         let mut card = cuda::Opening::new(self.ordinals());
         if matches!(self.engine, Engine::Cuda | Engine::Auto) {
             card.begin(cache.as_ref());
@@ -89,7 +92,9 @@ impl<T: Number> Builder<T> {
             unchecked: self.unchecked_step,
         };
         let (keep_last, ranks) = (self.keep_last, self.ranks);
-        let domain = Domain { mesh, patches, boundaries, halo, keep_last, look_every, ranks };
+        let carrier = self.carrier;
+        let domain =
+            Domain { mesh, patches, boundaries, halo, keep_last, look_every, ranks, carrier };
         let start = |setup: &Setup, engine: Chosen| {
             let of = (engine, domain.clone(), &sources);
             device::<T>(setup, of, pool.clone(), (&mut card, cache.clone()))
@@ -179,6 +184,11 @@ impl<T: Number> Builder<T> {
         let devices = self.devices.count(on_cards);
         let counts = match self.patches {
             Some(counts) => counts,
+            // Ranks with cards have whole rows.
+            None if on_cards && self.ranks.count() > 1 => {
+                let [_, ny, nz] = mesh.cells;
+                device_boxes([1, ny, nz], devices, periodic).map_err(|_| Error::RowsOfRanks)?
+            }
             None => device_boxes(mesh.cells, devices, periodic)?,
         };
         Patches::new(mesh, counts, devices)
@@ -386,7 +396,6 @@ pub(crate) fn device<T: Number>(
             let new = cpu::Machine::new(of, (domain, rules), choice, setup.instructions, pool);
             Box::new(new?)
         }
-        Chosen::Cuda if domain.ranks.count() > 1 => return Err(Error::RanksOnCards),
         Chosen::Cuda => {
             let cards = card.finish()?;
             let formulas = formulas(sources, plan);

@@ -20,6 +20,8 @@ impl<T: Number> Builder<T> {
     ) -> (Option<Scheduled>, Picking<T>) {
         let is_sealed = cache.and_then(Cache::sealed_by).is_some();
         let is_open = matches!(usual.scheduled.engine, Chosen::Cuda) && self.schedule.is_none();
+        // Ranks would change their schedules at steps of their own.
+        let is_open = is_open && self.ranks.count() == 1;
         let is_wanted = is_open && !is_sealed && self.pick != Pick::Off;
         let Some(card) = is_wanted.then(|| card.card().cloned()).flatten() else {
             return (None, Picking::Over(Picked::Unwanted));

@@ -1,5 +1,7 @@
 //! Ghost cells on the card: boxes of them around each patch, and a rule for each face of each component.
 
+mod parcels;
+
 use std::sync::Arc;
 
 use cudarc::driver::{
@@ -14,6 +16,8 @@ use crate::backend::cuda::memory::Addresses;
 use crate::backend::cuda::memory::patches::MeshShape;
 use crate::field::GhostDepth;
 use crate::mesh::{Axis, Boundaries, CopyBox, Face, Mesh, Neighbours, Number, Patch, Rule, Side};
+
+pub(crate) use parcels::{Neighbour, Packing, Parcels};
 
 /// The kernels, for values of the type `real` and [`ARRAYS`](crate::backend::cuda::memory::ARRAYS) arrays.
 pub(crate) const TEXT: &str = include_str!("ghosts.cu");
@@ -53,6 +57,7 @@ struct GhostBox {
     block: i32,
     blocks: i32,
     lanes: i32,
+    packed: i32,
 }
 
 /// The same struct as in the text.
@@ -234,6 +239,7 @@ impl Ghosts {
                     block,
                     blocks,
                     lanes,
+                    packed: 0,
                 });
             }
         }

@@ -62,7 +62,7 @@ impl<T: Number> Machine<T> {
     ) -> Result<Vec<PartTime>, Error> {
         let is_fused = self.fused.is_some();
         let follows = !is_fused || (speeds.is_none() && self.steps_at_once().is_some());
-        if self.needs_host() || !follows || self.kept.is_empty() {
+        if self.courier.is_some() || self.needs_host() || !follows || self.kept.is_empty() {
             return Ok(Vec::new());
         }
         self.keep()?;

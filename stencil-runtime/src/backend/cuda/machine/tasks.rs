@@ -1,6 +1,7 @@
 //! The tasks of a substep, started one after the other or replayed as a whole step.
 
 use std::iter;
+use std::sync::Arc;
 
 use cudarc::driver::CudaGraph;
 use cudarc::driver::sys::CUstreamCaptureMode;
@@ -9,7 +10,7 @@ use stencil_compiler::plan::{BufferRole, Plan, Region};
 use super::{Machine, Reducer};
 use crate::backend::Device;
 use crate::backend::cuda::CudaError;
-use crate::backend::cuda::kernels::ghosts::{Boxes, Share, has_tables};
+use crate::backend::cuda::kernels::ghosts::{Boxes, Parcels, Share, has_tables};
 use crate::backend::cuda::kernels::launch::Ready;
 use crate::field::{Filling, GhostDepth};
 use crate::step::{Action, Ghosts, actions};
@@ -22,6 +23,8 @@ pub(super) enum Task {
     Fill(Vec<Option<Boxes>>),
     /// Begins to fill ghost cells of each card from patches of other cards.
     Post(Vec<Option<Boxes>>),
+    /// Begins to send values for ghost cells to other processes, and to receive those from them.
+    Send(Arc<Parcels>),
     /// Waits for all such fills.
     Wait,
     /// Fills ghost cells of fields by the host.
@@ -44,7 +47,16 @@ impl Task {
             Task::Fill(boxes) | Task::Post(boxes) => usize::from(boxes.iter().any(Option::is_some)),
             Task::Launch { launch, region } => launches[*launch].count(*region),
             Task::Rim(launch) => launches[*launch].count(Region::Rim),
+            Task::Send(_) => 2,
             Task::Wait | Task::OnHost(_) | Task::Sample | Task::Swap(_) => 0,
+        }
+    }
+
+    /// Returns the bytes of its lists, and of the room for values of other processes, on the first card.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Task::Send(parcels) => parcels.bytes(),
+            _ => self.boxes().first().and_then(Option::as_ref).map_or(0, Boxes::bytes),
         }
     }
 
@@ -58,7 +70,7 @@ impl Task {
 }
 
 /// Ghost cells of a buffer: the component whose rules they follow, if they cross faces, and their depth.
-type Job = (usize, Option<GhostDepth>, [usize; 3]);
+pub(super) type Job = (usize, Option<GhostDepth>, [usize; 3]);
 
 /// The time of a task, and its index in the memory of the card.
 #[derive(Clone, Copy, Debug)]
@@ -148,7 +160,7 @@ impl<T: Number> Machine<T> {
             // The host fills ghost cells of all cards.
             Action::Post(Ghosts::OfFields(_)) if custom => Task::Post(Vec::new()),
             Action::Fill(ghosts) => Task::Fill(self.boxes(&jobs(ghosts), true)?),
-            Action::Post(ghosts) => Task::Post(self.boxes(&jobs(ghosts), false)?),
+            Action::Post(ghosts) => self.post(&jobs(ghosts))?,
             Action::Wait => Task::Wait,
             Action::Launch { launch, region } => Task::Launch { launch: first + launch, region },
             Action::Swap(pairs) => Task::Swap(pairs),
@@ -166,25 +178,25 @@ impl<T: Number> Machine<T> {
     /// Returns the tasks that fill all ghost cells of arrays of the same layout.
     fn fills_of(&self, jobs: &[Job]) -> Result<Vec<Task>, CudaError> {
         let mut tasks = vec![Task::Fill(self.boxes(jobs, true)?)];
-        if !self.peers.is_empty() {
-            tasks.extend([Task::Post(self.boxes(jobs, false)?), Task::Wait]);
+        if self.cut.patches.devices > 1 {
+            tasks.extend([self.post(jobs)?, Task::Wait]);
         }
         Ok(tasks)
+    }
+
+    /// Returns the task that begins to fill ghost cells from patches of other cards.
+    fn post(&self, jobs: &[Job]) -> Result<Task, CudaError> {
+        match self.courier {
+            Some(_) => self.parcels(jobs).map(Arc::new).map(Task::Send),
+            None => self.boxes(jobs, false).map(Task::Post),
+        }
     }
 
     /// Returns, for each card, the boxes of ghost cells of arrays of the same layout: fields, or stored functions. Their
     /// values are those of the card itself, or those of other cards.
     fn boxes(&self, jobs: &[Job], is_local: bool) -> Result<Vec<Option<Boxes>>, CudaError> {
-        let of = |array: &usize| {
-            let place = self.place_of(Some(array));
-            (place.of, place.surface)
-        };
-        let on = match jobs.first() {
-            Some((array, ..)) => (self.shape_of(*array), of(array).1),
-            None => (self.shape, false),
-        };
-        debug_assert!(jobs.iter().all(|(array, ..)| of(array) == of(&jobs[0].0)));
-        let cards = self.cards().enumerate().map(|(owner, (card, ghosts, _))| {
+        let on = self.layout_of(jobs);
+        let cards = (self.first..).zip(self.cards()).map(|(owner, (card, ghosts, _))| {
             let share = Share { owner, is_local };
             ghosts.boxes(&card.stream, on, jobs.iter().copied(), share)
         });
@@ -210,6 +222,9 @@ impl<T: Number> Machine<T> {
     /// Replays a part of a step, captured the first time that the buffers are in these slots. A capture that is
     /// disturbed, for example by a tool that watches all launches, is no failure: the part is started without it then.
     pub(super) fn replay(&mut self, part: CapturedPart<'_>) -> Result<(), Error> {
+        if self.host_carries() {
+            return self.enqueue_part(part);
+        }
         let slots = self.slots.clone();
         let key = (part.kind(), slots.clone());
         if self.graphs.contains_key(&key) {
@@ -337,7 +352,11 @@ impl<T: Number> Machine<T> {
                     Some(None) | None => Ok(()),
                 })?;
             }
-            Task::Wait => self.lanes.end_exchange()?,
+            Task::Send(parcels) => self.send(parcels)?,
+            Task::Wait => {
+                self.receive()?;
+                self.lanes.end_exchange()?;
+            }
             Task::OnHost(filling) => self.alone(|machine| machine.fill_on_host(filling, when.t))?,
             Task::Sample => self.evaluate_sources(when)?,
             Task::Launch { launch, region } => {
@@ -347,6 +366,7 @@ impl<T: Number> Machine<T> {
                 }
             }
             Task::Rim(launch) => {
+                self.receive()?;
                 let all: Vec<_> = self.cards().map(|(.., launches)| &launches[*launch]).collect();
                 self.lanes.behind_exchange(|card, stream| {
                     all[card].launch(stream, Region::Rim, &self.memory, &self.slots)
