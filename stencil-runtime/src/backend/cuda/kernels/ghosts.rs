@@ -75,6 +75,13 @@ unsafe impl DeviceRepr for GhostBox {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for PatchPlace {}
 
+impl PatchPlace {
+    fn new(patch: &Patch) -> Self {
+        let counted = |cells: [usize; 3]| cells.map(|n| n as i32);
+        PatchPlace { first: counted(patch.lo), n: counted(patch.cells) }
+    }
+}
+
 /// The rule of a face without a condition.
 const PERIODIC: FaceRule = FaceRule { kind: 0, table: -1, number: 0.0, cells: 0, weights: 0 };
 
@@ -135,20 +142,16 @@ pub(crate) struct Ghosts {
     components: usize,
 }
 
-/// A face with a number for each line of cells.
-pub(crate) struct Table<'a> {
-    pub(crate) face: Face,
-    pub(crate) number: &'a Number,
+/// The rules of all components as kernels take them.
+struct Coded {
+    rules: Vec<FaceRule>,
+    weights: Vec<f64>,
+    /// The number of values of tables, the numbers before them included.
+    length: usize,
 }
 
-impl Ghosts {
-    pub(crate) fn new(
-        stream: &Arc<CudaStream>,
-        (fill, fill_surfaces): (CudaFunction, CudaFunction),
-        (shape, neighbours): (MeshShape, Neighbours),
-        boundaries: &Boundaries,
-        value_bytes: usize,
-    ) -> Result<Self, CudaError> {
+impl Coded {
+    fn new(boundaries: &Boundaries, shape: &MeshShape) -> Self {
         let mut rules = Vec::new();
         let mut length = MARGIN;
         // There is at least one number, so that there is an address.
@@ -170,7 +173,7 @@ impl Ghosts {
                         Some(Number::Constant(value)) => coded.number = *value,
                         Some(Number::Function(_)) => {
                             coded.table = length as i32;
-                            length += lines(&shape, axis).iter().product::<usize>();
+                            length += lines(shape, axis).iter().product::<usize>();
                         }
                         None => {}
                     }
@@ -179,13 +182,30 @@ impl Ghosts {
             }
         }
         rules.extend([PERIODIC; 6]);
+        Coded { rules, weights, length }
+    }
+}
+
+/// A face with a number for each line of cells.
+pub(crate) struct Table<'a> {
+    pub(crate) face: Face,
+    pub(crate) number: &'a Number,
+}
+
+impl Ghosts {
+    pub(crate) fn new(
+        stream: &Arc<CudaStream>,
+        (fill, fill_surfaces): (CudaFunction, CudaFunction),
+        (shape, neighbours): (MeshShape, Neighbours),
+        boundaries: &Boundaries,
+        value_bytes: usize,
+    ) -> Result<Self, CudaError> {
+        let Coded { rules, weights, length } = Coded::new(boundaries, &shape);
         // Kernels count them with 32 bits, from MARGIN values before a face to as many behind it.
         if length + MARGIN > i32::MAX as usize {
             return Err(CudaError::Tables { values: length });
         }
-        let counted = |cells: [usize; 3]| cells.map(|n| n as i32);
-        let place = |p: &Patch| PatchPlace { first: counted(p.lo), n: counted(p.cells) };
-        let patches: Vec<_> = neighbours.patches.iter().map(place).collect();
+        let patches: Vec<_> = neighbours.patches.iter().map(PatchPlace::new).collect();
         let failed = CudaError::driver("copying boundary conditions to the card");
         Ok(Ghosts {
             fill,

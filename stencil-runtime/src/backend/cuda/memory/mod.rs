@@ -47,6 +47,14 @@ pub(crate) struct Addresses([u64; ARRAYS]);
 // SAFETY: plain integers in the layout of C.
 unsafe impl DeviceRepr for Addresses {}
 
+#[cfg(test)]
+impl Addresses {
+    /// Returns these addresses.
+    pub(crate) fn of(all: [u64; ARRAYS]) -> Self {
+        Addresses(all)
+    }
+}
+
 /// Returns the address of an array on a card.
 pub(crate) fn start<T>(array: &CudaSlice<T>, stream: &Arc<CudaStream>) -> u64 {
     array.device_ptr(stream).0
