@@ -89,7 +89,9 @@ fn transports() -> String {
         true => {
             "not found: no mpirun on the path, and the system loader knows no libmpi".to_string()
         }
-        false if transport::mpi_reaches_cards() => format!("{}, which reaches the memory of cards", found.join(", ")),
+        false if transport::mpi_reaches_cards() => {
+            format!("{}, which reaches the memory of cards", found.join(", "))
+        }
         false => format!("{}, by the memory of the host", found.join(", ")),
     };
     format!(

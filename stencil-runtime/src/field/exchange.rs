@@ -1,7 +1,9 @@
 //! Values that the ranks of a run send to each other.
 
+use std::borrow::Cow;
+
 use super::ghosts::{GhostValues, Job};
-use super::{Array, Fields, Filling};
+use super::{Array, Fields, Filling, Planes};
 use crate::transport::{Exchange, Message};
 use crate::{Error, Number};
 
@@ -88,6 +90,13 @@ impl<T: Number> Fields<T> {
             }
         }
         Ok(whole)
+    }
+
+    /// Returns the planes of a buffer in the order of a file, if several ranks have them.
+    pub(crate) fn planes(&self, buffer: usize) -> Option<Planes<'_, T>> {
+        let arrays = self.own_patches().map(|(_, arrays)| Cow::Borrowed(&arrays[buffer]));
+        let of = (self.ranks()?, self.domain.patches);
+        Some(Planes::new(of, (*self.shape(), arrays.collect())))
     }
 
     /// Returns the value that the rank has which owns a patch.

@@ -208,7 +208,9 @@ pub enum CudaError {
         reason: String,
     },
     /// A call of NCCL failed.
-    #[error("NCCL failed ({call}): {reason}; `NCCL_DEBUG=WARN` lets it say more, and `--transport staged` is without it")]
+    #[error(
+        "NCCL failed ({call}): {reason}; `NCCL_DEBUG=WARN` lets it say more, and `--transport staged` is without it"
+    )]
     Nccl {
         /// The call that failed.
         call: &'static str,

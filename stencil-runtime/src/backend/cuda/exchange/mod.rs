@@ -129,7 +129,8 @@ impl Courier {
                 Some(rooms) => rooms.each_ref().map(Pinned::address),
                 None => [parcels.sent.address(), parcels.come.address()],
             };
-            let all: Vec<Parcel> = parcels.neighbours.iter().map(|of| of.at([sent, come])).collect();
+            let all: Vec<Parcel> =
+                parcels.neighbours.iter().map(|of| of.at([sent, come])).collect();
             // SAFETY: these are parts of both rooms, which the library reaches, and which no work in progress uses.
             unsafe { self.ranks.exchange(&all) };
             if let Some([_, come]) = parcels.on_host.get()
@@ -197,11 +198,7 @@ impl Neighbour {
     /// Returns the parcel for it, if rooms begin at these addresses.
     fn at(&self, [sent, come]: [u64; 2]) -> Parcel {
         let [sent, coming] = [within(sent, &self.sent), within(come, &self.coming)];
-        Parcel {
-            peer: self.peer,
-            sent: (sent.at, sent.count),
-            coming: (coming.at, coming.count),
-        }
+        Parcel { peer: self.peer, sent: (sent.at, sent.count), coming: (coming.at, coming.count) }
     }
 }
 

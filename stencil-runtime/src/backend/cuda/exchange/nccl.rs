@@ -207,7 +207,8 @@ impl Nccl {
     ) -> Result<(), CudaError> {
         let (from, to, on) = (at as *const c_void, at as *mut c_void, stream.cu_stream());
         // SAFETY: as the caller promises.
-        let code = unsafe { (self.functions.reduce)(from, to, count, NUMBERS, SUM, self.group, on) };
+        let code =
+            unsafe { (self.functions.reduce)(from, to, count, NUMBERS, SUM, self.group, on) };
         self.functions.check("ncclAllReduce", code)
     }
 }

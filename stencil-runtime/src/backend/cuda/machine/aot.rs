@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use stencil_compiler::schedule::Layout;
 use stencil_compiler::compile::Device;
 use stencil_compiler::emit::{Places, Source};
+use stencil_compiler::schedule::Layout;
 
 use crate::backend::cuda::card::limits::usual_device;
 use crate::backend::cuda::compile::{Compiler, compile};

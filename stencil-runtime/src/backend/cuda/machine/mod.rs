@@ -38,7 +38,7 @@ use crate::backend::cuda::memory::patches::MeshShape;
 use crate::backend::cuda::{Cache, Launched};
 use crate::backend::device::OnHost;
 use crate::backend::{self, Device, Renew};
-use crate::field::{Array, BadValue, Cut, Domain, Fields};
+use crate::field::{Array, BadValue, Cut, Domain, Fields, Planes};
 use crate::step::{Asked, Failure, Length, Moment, Plans, Rules, Several};
 use crate::{Error, MemoryUse, Number};
 use buffer_places::slots;
@@ -314,6 +314,10 @@ impl<T: Number> Device<T> for Machine<T> {
         let values = self.value(buffer)?;
         let bug = || Error::Bug(format!("buffer {buffer} has no shape"));
         values.interior(self.fields.shape()).ok_or_else(bug)
+    }
+
+    fn planes(&self, buffer: usize) -> Result<Option<Planes<'_, T>>, Error> {
+        self.planes_of(self.slots[buffer])
     }
 
     fn set(

@@ -1,5 +1,6 @@
 //! A machine of one of several processes: it has the patches of one card, and the other processes have the others.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use stencil_compiler::schedule::Layout;
@@ -11,7 +12,7 @@ use crate::backend::cuda::exchange::Courier;
 use crate::backend::cuda::kernels::builtin::packing;
 use crate::backend::cuda::kernels::ghosts::Parcels;
 use crate::backend::cuda::{Cache, CudaError};
-use crate::field::{Array, Domain};
+use crate::field::{Array, Domain, Planes};
 use crate::transport::Carrier;
 use crate::{Error, Number};
 
@@ -82,8 +83,7 @@ impl<T: Number> Machine<T> {
             return Ok(values);
         };
         let (mut array, mut own, mut bytes) = (self.cut.array()?, Vec::new(), Vec::new());
-        for patch in self.memory.held() {
-            self.memory.read(stream, patch, slot, &mut array)?;
+        for array in self.own(slot)? {
             T::put(array.values(), &mut bytes);
             own.extend_from_slice(&bytes);
         }
@@ -95,5 +95,25 @@ impl<T: Number> Machine<T> {
             }
         }
         Ok(values)
+    }
+
+    /// Returns the arrays of a slot on the patches of this process, on the host.
+    fn own(&self, slot: usize) -> Result<Vec<Array<T>>, Error> {
+        let read = |patch| {
+            let mut array = self.cut.array()?;
+            self.memory.read(&self.card.stream, patch, slot, &mut array)?;
+            Ok(array)
+        };
+        self.memory.held().map(read).collect()
+    }
+
+    /// Returns the planes of the array of a slot in the order of a file, if several processes have them.
+    pub(super) fn planes_of(&self, slot: usize) -> Result<Option<Planes<'_, T>>, Error> {
+        let Some(courier) = &self.courier else {
+            return Ok(None);
+        };
+        let arrays = self.own(slot)?.into_iter().map(Cow::Owned).collect();
+        let of = (courier.ranks(), self.cut.patches);
+        Ok(Some(Planes::new(of, (self.cut.patch, arrays))))
     }
 }

@@ -66,7 +66,8 @@ type Unpack = unsafe extern "C" fn(
 fn compiled() -> Option<Library> {
     let folder = env::temp_dir().join(format!("stencil-packing-{}", process::id()));
     fs::create_dir_all(&folder).unwrap();
-    let [source, library]: [PathBuf; 2] = ["packing.cpp", "packing.so"].map(|name| folder.join(name));
+    let [source, library]: [PathBuf; 2] =
+        ["packing.cpp", "packing.so"].map(|name| folder.join(name));
     let text = packing_source::<f64>(Layout::Soa).text;
     fs::write(&source, format!("{BEFORE}{text}{BEHIND}")).unwrap();
     let mut compiler = Command::new("g++");
@@ -124,7 +125,12 @@ impl Run {
         };
         let mut fields = Fields::<f64>::without_arrays(&plan, domain, patches, halo).unwrap();
         fields.allocate(|_| true).unwrap();
-        for (buffer, by) in fields.buffers.of_role(stencil_compiler::plan::BufferRole::Field).into_iter().zip([1.0, 7.0]) {
+        for (buffer, by) in fields
+            .buffers
+            .of_role(stencil_compiler::plan::BufferRole::Field)
+            .into_iter()
+            .zip([1.0, 7.0])
+        {
             fields.set(buffer, |[x, y, z]| by * (1.0 + (x * 3 + y * 50 + z * 700) as f64).sin());
         }
         let cut = Cut::new(Shape::new(cells, halo, 8).unwrap(), patches, halo, 8).unwrap();
@@ -155,8 +161,9 @@ impl Run {
 /// Checks all ghost cells that come from other devices, on each device.
 fn check(library: &Library, mut run: Run, devices: usize) -> usize {
     // SAFETY: the functions have these types in the text above.
-    let (pack, unpack) =
-        unsafe { (library.get::<Pack>(b"pack").unwrap(), library.get::<Unpack>(b"unpack").unwrap()) };
+    let (pack, unpack) = unsafe {
+        (library.get::<Pack>(b"pack").unwrap(), library.get::<Unpack>(b"unpack").unwrap())
+    };
     let neighbours = run.fields.neighbours.clone();
     let Coded { rules, weights, length } = Coded::new(&run.fields.domain.boundaries, &run.shape);
     let (tables, mut memory) = (vec![0.0; length], run.memory());
@@ -212,13 +219,20 @@ fn check(library: &Library, mut run: Run, devices: usize) -> usize {
     for ([_, list], _) in &all {
         for of in &list.boxes {
             for at in 0..of.size.iter().product::<i32>() {
-                let cell = [at % of.size[0], at / of.size[0] % of.size[1], at / of.size[0] / of.size[1]];
+                let cell =
+                    [at % of.size[0], at / of.size[0] % of.size[1], at / of.size[0] / of.size[1]];
                 let [x, y, z] = [0, 1, 2].map(|axis| (of.lo[axis] + cell[axis]) as isize);
                 let layout = run.fields.shape().layout;
-                let first = of.to as usize * run.lengths[1] + of.array as usize * run.lengths[0] + origin;
+                let first =
+                    of.to as usize * run.lengths[1] + of.array as usize * run.lengths[0] + origin;
                 let at = first as isize + x + y * layout.pitch as isize + z * layout.plane as isize;
                 let (found, expected) = (memory[at as usize], expected[at as usize]);
-                assert_eq!(found.to_bits(), expected.to_bits(), "{of:?} {:?}: {found} {expected}", [x, y, z]);
+                assert_eq!(
+                    found.to_bits(),
+                    expected.to_bits(),
+                    "{of:?} {:?}: {found} {expected}",
+                    [x, y, z]
+                );
                 checked += 1;
             }
         }
@@ -259,7 +273,9 @@ fn both_sides_list_the_same_boxes() {
             let part = |list: &List, bytes: &Range<usize>| -> Vec<_> {
                 let values = bytes.start / 8..bytes.end / 8;
                 let boxes = list.boxes.iter().filter(|of| values.contains(&(of.packed as usize)));
-                boxes.map(|of| (of.array, of.to, of.lo, of.size, of.packed - values.start as i32)).collect()
+                boxes
+                    .map(|of| (of.array, of.to, of.lo, of.size, of.packed - values.start as i32))
+                    .collect()
             };
             assert_eq!(part(&pack, &of.sent), part(&unpack, &back.coming));
             assert_eq!(of.sent.len(), back.coming.len());
