@@ -1,5 +1,7 @@
 //! Ranks that are threads of one process: the same calls without a library.
 
+mod table;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex};
 use std::{slice, thread};
