@@ -9,7 +9,7 @@ use crate::mesh::{Patch, Patches};
 use crate::transport::Ranks;
 
 /// Bytes that the first rank has of a mesh at once, unless a plane has more.
-const AT_ONCE: usize = 1 << 24;
+const AT_ONCE: usize = if cfg!(test) { 1 << 9 } else { 1 << 24 };
 
 /// The planes of a buffer of which each rank has some patches, a few at a time.
 #[derive(Debug)]

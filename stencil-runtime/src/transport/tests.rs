@@ -4,9 +4,10 @@ mod table;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex};
-use std::{slice, thread};
+use std::{env, fs, process, slice, thread};
 
 use super::{Exchange, Message, Parcel, Ranks, Transport};
+use crate::io::Npz;
 use crate::{Axis, Boundary, Error, Quantity, Simulation, Source, SystemDef};
 
 /// Messages by their kind, their sender and their receiver.
@@ -154,10 +155,37 @@ fn run(ranks: Ranks, patches: [usize; 3]) -> (Vec<u64>, f64, Vec<u64>, String) {
     let slope = Quantity::new(&system, "d[x](q)").unwrap();
     let slope = simulation.evaluate(&slope).unwrap().iter().map(|v| v.to_bits()).collect();
     let (bits, t) = (simulation.bits().unwrap(), simulation.t());
+    planes_are_those_of_fields(&mut simulation, "d[x](q)");
     simulation.set("q", |x, _, _| if x > 0.8 { -1e200 } else { 1.0 }).unwrap();
     simulation.set_dt(0.1).unwrap();
     let failed: Result<_, Error> = simulation.run(50, |_, _| ());
     (bits, t, slope, failed.unwrap_err().to_string())
+}
+
+/// Planes that ranks gather are those of the fields that they gather, and a file has the same values.
+fn planes_are_those_of_fields(simulation: &mut Simulation<f64>, quantity: &str) {
+    let slope = Quantity::new(simulation.system(), quantity).unwrap();
+    for (axis, at) in [(Axis::X, 11), (Axis::Y, 3), (Axis::Z, 0)] {
+        let normal = ndarray::Axis(2 - axis.index());
+        let plane = simulation.field_plane("q", (axis, at)).unwrap();
+        assert_eq!(plane, simulation.field("q").unwrap().index_axis(normal, at));
+        let plane = simulation.evaluate_plane(&slope, (axis, at)).unwrap();
+        assert_eq!(plane, simulation.evaluate(&slope).unwrap().index_axis(normal, at));
+    }
+    let error = simulation.field_plane("q", (Axis::Y, 99)).unwrap_err().to_string();
+    assert!(error.contains("the cell of a plane along y"), "{error}");
+    let name = format!("planes-{}-{:?}.npz", process::id(), thread::current().id());
+    let path = env::temp_dir().join(name.replace(['(', ')'], "-"));
+    let file = simulation.begin_npz(&path, &["q"]).unwrap();
+    assert_eq!(file.is_some(), simulation.ranks().is_first());
+    if let Some(file) = file {
+        file.finish().unwrap();
+        let written = Npz::open(&path).unwrap().array_f64("q").unwrap();
+        fs::remove_file(&path).unwrap();
+        assert_eq!(written, simulation.field("q").unwrap().into_dyn());
+    } else {
+        simulation.field("q").unwrap();
+    }
 }
 
 /// Rows that are cut, rows that are whole, and patches of several sizes.
