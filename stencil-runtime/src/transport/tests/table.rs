@@ -14,6 +14,9 @@ enum Pace {
     Adaptive(f64, f64),
 }
 
+/// A boundary on some faces, of one field or of all.
+type On = (Option<&'static str>, Faces, Boundary);
+
 /// A system, and a run of it.
 struct Row {
     name: &'static str,
@@ -21,7 +24,7 @@ struct Row {
     cells: [usize; 3],
     pace: Pace,
     schedule: Option<&'static str>,
-    faces: fn() -> Vec<(Option<&'static str>, Faces, Boundary)>,
+    faces: fn() -> Vec<On>,
 }
 
 const fn row(name: &'static str, text: &'static str, cells: [usize; 3], pace: Pace) -> Row {
@@ -62,15 +65,15 @@ const BURGERS: &str = "pub system Burgers in 3d { conserved q: scalar; param a: 
         flux q -> [0.5*q^2, a*q, -a*q]; ddt(q) = 2*q^3; observe mass = sum(q); observe top = max(q); waves { flow: [q, a, -a]; } }
     scheme s for Burgers { reconstruct: plm<limiter = mc>; riemann: rusanov; time: ssprk2; }";
 
-fn open() -> Vec<(Option<&'static str>, Faces, Boundary)> {
+fn open() -> Vec<On> {
     vec![(None, Axis::X.into(), Boundary::outflow()), (None, Axis::Y.into(), Boundary::wall())]
 }
 
-fn extrapolated() -> Vec<(Option<&'static str>, Faces, Boundary)> {
+fn extrapolated() -> Vec<On> {
     vec![(None, Axis::X.into(), Boundary::extrapolate())]
 }
 
-fn numbers() -> Vec<(Option<&'static str>, Faces, Boundary)> {
+fn numbers() -> Vec<On> {
     let moving = Boundary::dirichlet_with(|_, y, _, t| 1.0 + 0.1 * (y + t).sin());
     vec![
         (None, Axis::X.into(), Boundary::neumann(0.1)),
@@ -79,7 +82,7 @@ fn numbers() -> Vec<(Option<&'static str>, Faces, Boundary)> {
     ]
 }
 
-fn own() -> Vec<(Option<&'static str>, Faces, Boundary)> {
+fn own() -> Vec<On> {
     let own = Boundary::custom(["h", "m_x"], |at| at.mirrored[0] + 0.1 * at.nearest[1]);
     vec![
         (None, Axis::X.into(), Boundary::outflow()),
