@@ -8,6 +8,7 @@ use stencil_compiler::expr::Real;
 use stencil_compiler::kernel::interp::{self, Fault, GlobalArray, Options, Shadow};
 use stencil_compiler::kernel::{BlockBox, Kernel, Mode, Split};
 use stencil_compiler::plan::{Phase, Place, Plan, Region, Step};
+use stencil_compiler::schedule::Overlap;
 
 use super::memory::{Arrays, Layout, Memory, Messages, Named, blank};
 use super::{Case, each};
@@ -91,7 +92,11 @@ impl<'a, T: Real> Machine<'a, T> {
         }
         let steps = match layout.devices {
             1 => plan.steps.clone(),
-            _ => plan.among_devices().expect("a plan of one device").steps,
+            _ => {
+                let overlap = plan.overlap.or(Some(Overlap::Rim));
+                let plan = Plan { overlap, ..plan.clone() };
+                plan.among_devices().expect("a plan of one device").steps
+            }
         };
         Machine {
             compiled,

@@ -7,7 +7,7 @@ use stencil_compiler::algorithm::{Algorithm, Role};
 use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::expr::real::Precision as RealPrecision;
 use stencil_compiler::model::Formulation;
-use stencil_compiler::schedule::{Blocking, Layout, Schedule};
+use stencil_compiler::schedule::{Blocking, Layout, Overlap, Schedule};
 use stencil_compiler::search::presets;
 use stencil_compiler::search::space::{Draws, Space};
 use stencil_report::Failure;
@@ -207,7 +207,13 @@ pub(super) fn batches(args: &VerifyArgs, architecture: &str) -> Result<Vec<Batch
             let some = some.chain(fused.into_iter().take(1));
             // Other cards cannot read surfaces.
             let is_shared = |s: &Schedule| args.devices.is_none() || s.layout != Layout::Surface;
-            let some = some.filter(|(_, schedule)| is_shared(schedule)).collect();
+            let some = some.filter(|(_, schedule)| is_shared(schedule)).zip(0..);
+            // Schedules that leave the overlap open take turns in all of them.
+            let overlapping = |((name, schedule), turn): ((String, Schedule), usize)| {
+                let overlap = args.devices.map(|_| Overlap::ALL[turn % Overlap::ALL.len()]);
+                (name, Schedule { overlap: schedule.overlap.or(overlap), ..schedule })
+            };
+            let some = some.map(overlapping).collect();
             if args.devices.is_none() {
                 batches.push(batch(Grid::whole(args, dimension), schedules));
             }

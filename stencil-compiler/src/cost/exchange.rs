@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn exchanges_are_those_that_launches_wait_for() {
         let plan = parse(
-            "plan buffer q field halo [1, 0, 0] buffer q_new new halo [1, 0, 0] buffer r field halo [2, 0, 0]
+            "plan overlap rim buffer q field halo [1, 0, 0] buffer q_new new halo [1, 0, 0] buffer r field halo [2, 0, 0]
              launch one substep 0 kernel 0 extend [0, 0, 0] { read q [1, 0, 0] read r [2, 0, 0] write q_new = q_1 kernel direct }
              uniforms fill [1, 0, 0] q fill [2, 0, 0] r run one swap q",
         );

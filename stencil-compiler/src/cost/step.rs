@@ -131,6 +131,7 @@ mod tests {
         let plan = Plan {
             time_steps: 1,
             layout: crate::schedule::Layout::Soa,
+            overlap: Default::default(),
             buffers: Vec::new(),
             launches: Vec::new(),
             steps: vec![step([1; 3]), step([1, 0, 0])],

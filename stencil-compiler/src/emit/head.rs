@@ -44,7 +44,8 @@ const RESERVED: &[&str] = &[
 ];
 
 /// More of them where a launch covers a part of the blocks of a patch.
-const RESERVED_BY_PARTS: &[&str] = &["begin0", "begin1", "begin2"];
+const RESERVED_BY_PARTS: &[&str] =
+    &["begin0", "begin1", "begin2", "low", "high", "end", "to_low", "to_high"];
 
 /// More of these where it covers many patches.
 const RESERVED_BY_PATCHES: &[&str] =
@@ -137,6 +138,14 @@ impl Printer<'_> {
         );
         if patches == Patches::Part {
             parameters.push("const int begin0, const int begin1, const int begin2".into());
+            if self.kernel.sends() {
+                // The cells of the patch end before `end`. Those before `low` and from `high` on are ghost cells of
+                // others, so many values away.
+                parameters.push(
+                    "const int low, const int high, const int end, const long long to_low, const long long to_high"
+                        .into(),
+                );
+            }
         }
         if patches == Patches::Many {
             parameters.push(

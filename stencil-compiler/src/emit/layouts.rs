@@ -115,6 +115,9 @@ impl Printer<'_> {
         if !is_surface(self.kernel, buffer) {
             let name = get(&self.names.buffers, buffer.0, "buffer")?;
             let at = |printer: &Self, n| printer.in_array(buffer, cell, [x + n, y, z]);
+            if self.patches == Patches::Part && self.kernel.buffers[buffer.0 as usize].sent {
+                return self.write_and_send(name, values, at);
+            }
             return self.write(name, values, at);
         }
         self.uses.writes_surfaces = true;

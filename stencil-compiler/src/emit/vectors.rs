@@ -38,6 +38,36 @@ impl Printer<'_> {
         Ok(())
     }
 
+    /// Writes consecutive values of an array, also those near its ends to ghost cells of other devices.
+    pub(super) fn write_and_send(
+        &mut self,
+        array: &str,
+        values: &[Tree],
+        at: impl Fn(&Self, i32) -> Result<String, EmitError>,
+    ) -> Result<(), EmitError> {
+        let mut named = Vec::new();
+        for value in values {
+            let name = format!("s{}_", self.vectors);
+            self.vectors += 1;
+            let value = infix::print(value, SUM, self)?;
+            self.line(&format!("const {} {name} = {value};", self.real()));
+            named.push(name);
+        }
+        let first = at(self, 0)?;
+        // Patches that have a layer less than others compute the next one of their neighbour, too.
+        self.line(&format!("if ({first} < end) {{"));
+        self.write_named(array, &named, &at)?;
+        for (test, to) in [("< low", "to_low"), (">= high", "to_high")] {
+            self.line(&format!("if ({first} {test}) {{"));
+            self.write_named(array, &named, |printer: &Self, n| {
+                Ok(format!("{to} + {}", at(printer, n)?))
+            })?;
+            self.line("}");
+        }
+        self.line("}");
+        Ok(())
+    }
+
     /// Writes consecutive values of an array; `at` spells the index of each.
     pub(super) fn write(
         &mut self,
@@ -45,11 +75,22 @@ impl Printer<'_> {
         values: &[Tree],
         at: impl Fn(&Self, i32) -> Result<String, EmitError>,
     ) -> Result<(), EmitError> {
+        let printed = values.iter().map(|value| infix::print(value, SUM, self));
+        let printed = printed.collect::<Result<Vec<String>, _>>()?;
+        self.write_named(array, &printed, at)
+    }
+
+    /// The same with values as texts.
+    fn write_named(
+        &mut self,
+        array: &str,
+        values: &[String],
+        at: impl Fn(&Self, i32) -> Result<String, EmitError>,
+    ) -> Result<(), EmitError> {
         let step = values.len().min(COPY_BYTES / self.precision.bytes());
         for (first, part) in (0..).step_by(step.max(1)).zip(values.chunks(step.max(1))) {
             let at = at(self, first)?;
-            let printed = part.iter().map(|value| infix::print(value, SUM, self));
-            let printed = printed.collect::<Result<Vec<String>, _>>()?.join(", ");
+            let printed = part.join(", ");
             let line = match (part.len(), self.dialect.vector(self.precision, part.len())) {
                 (1, _) => format!("{array}[{at}] = {printed};"),
                 (_, Some(vector)) => {

@@ -193,6 +193,8 @@ impl<'a> Draft<'a> {
         let plan = self.context.plan;
         let at = plan.buffers.iter().position(|b| b.name == name);
         let place = at.and_then(|at| places.get(at).copied());
+        let is_alone = place.is_some_and(|place| place.of == 1 && !place.surface)
+            && self.context.launch.extend == [0; 3];
         self.names.insert(name.to_string(), 1);
         self.kernel.buffers.push(Buffer {
             name: name.to_string(),
@@ -200,6 +202,7 @@ impl<'a> Draft<'a> {
             halo: at.map_or([0; 3], |at| plan.buffers[at].halo),
             beside: place.filter(|place| place.of > 1),
             surface: place.is_some_and(|place| place.surface),
+            sent: mode != Mode::Read && is_alone && plan.sent(name).is_some(),
         });
     }
 

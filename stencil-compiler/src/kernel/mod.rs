@@ -114,6 +114,8 @@ pub struct Buffer {
     /// Is it a surface? It has no addresses: cells are read and written one by one, by their places along the axes.
     /// Values that a launch has written to it may not be read before the launch has ended.
     pub surface: bool,
+    /// Does a launch on one of several devices also store its values in the ghost cells of others that show them?
+    pub sent: bool,
 }
 
 /// The use that a kernel makes of a buffer.

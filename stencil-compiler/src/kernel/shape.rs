@@ -5,6 +5,11 @@ use std::collections::BTreeMap;
 use super::{BOX_ALIGNMENT, BufferId, Kernel, Launch, Stmt};
 
 impl Kernel {
+    /// Does it store values in ghost cells of other devices, where each has one patch?
+    pub fn sends(&self) -> bool {
+        self.buffers.iter().any(|buffer| buffer.sent)
+    }
+
     /// Blocks along x, y, z for a patch of `cells` interior cells.
     pub fn blocks(&self, cells: [usize; 3]) -> [usize; 3] {
         let Launch { extend, tile, .. } = self.launch;

@@ -1,6 +1,8 @@
 //! Plans for several devices: ghost cells from other devices come by exchanges, beside launches that read none.
 
-use super::{Phase, Plan, Region, Step, max3};
+use super::make::new_name;
+use super::{Launch, Phase, Plan, Region, Step, max3};
+use crate::schedule::{LaunchKind, Layout, Overlap, strategies};
 
 impl Plan {
     /// Returns the plan of a step whose length follows from quantities, which are reduced before it. With `accepts`, the
@@ -17,9 +19,9 @@ impl Plan {
     }
 
     /// Returns the plan of a device among several. Each fill takes values of the own device, and an exchange begins with
-    /// those of the others. Blocks of the next launch that read no ghost cells run while the values are on their way; all
-    /// other blocks run after they have come. A launch that writes to the memory of a buffer on its way runs after that
-    /// as a whole.
+    /// those of the others. With [`Overlap::Rim`], blocks of the next launch that read no ghost cells run while the values
+    /// are on their way, and all other blocks after they have come; a launch that writes to the memory of a buffer on its
+    /// way runs after that as a whole. So does each launch with any other overlap.
     ///
     /// # Errors
     /// If the plan is one of several devices already.
@@ -40,7 +42,9 @@ impl Plan {
                     posted.push(exchange(Phase::Wait));
                 }
                 Step::Launch { launch, .. }
-                    if !posted.is_empty() && !self.overwrites(*launch, &posted) =>
+                    if self.overlap() == Overlap::Rim
+                        && !posted.is_empty()
+                        && !self.overwrites(*launch, &posted) =>
                 {
                     let part = |region| Step::Launch { launch: *launch, region };
                     plan.steps.push(part(Region::Interior));
@@ -55,6 +59,33 @@ impl Plan {
         }
         plan.check()?;
         Ok(plan)
+    }
+
+    /// Returns how devices that share the patches get ghost cells from each other. If the schedule does not say it, launches of
+    /// a card store them where all can, and others leave a rim.
+    pub fn overlap(&self) -> Overlap {
+        let kind = |launch: &Launch| strategies::find(&launch.blocking.strategy).map(|s| s.kind);
+        let stores = |launch: &Launch| {
+            let is_of_card = kind(launch).is_ok_and(|kind| kind == LaunchKind::Blocks);
+            is_of_card && launch.extend == [0; 3]
+        };
+        let can = self.layout == Layout::Soa && self.launches.iter().all(stores);
+        self.overlap.unwrap_or(match can {
+            true => Overlap::Store,
+            false => Overlap::Rim,
+        })
+    }
+
+    /// Returns how deep other devices read a buffer that a launch writes, if the launch is to store it there.
+    pub fn sent(&self, output: &str) -> Option<[u32; 3]> {
+        let is_of = |name: &String| name == output || new_name(name) == output;
+        let depths = self.steps.iter().filter_map(|step| match step {
+            Step::Exchange { phase: Phase::Post, buffers, depth } => {
+                buffers.iter().any(is_of).then_some(*depth)
+            }
+            _ => None,
+        });
+        depths.reduce(max3).filter(|_| self.overlap() == Overlap::Store)
     }
 
     /// Does a launch write to the memory of a buffer that one of these exchanges fills?

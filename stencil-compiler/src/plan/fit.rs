@@ -134,7 +134,7 @@ mod tests {
              scheme s for S {{ space: central<order = 6>; mixed: bidiagonal; time: euler; }}"
         );
         let model = parse::parse_str(&source).unwrap();
-        let schedule = text::parse(&format!("schedule\nkernel {kernel}")).unwrap();
+        let schedule = text::parse(&format!("schedule overlap rim\nkernel {kernel}")).unwrap();
         let plan = plan(&discretize(&model).unwrap(), &schedule, [false; 3]).unwrap();
         let to = FitTo { dimension, cells, patches: 1, cut, units: 132 };
         let fitted = plan.clone().fitted(to);

@@ -179,6 +179,7 @@ mod tests {
         Plan {
             time_steps: 1,
             layout,
+            overlap: Default::default(),
             buffers: vec![
                 buffer("a", BufferRole::Field, None),
                 buffer("a_new", BufferRole::NewField, None),

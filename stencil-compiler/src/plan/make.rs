@@ -46,6 +46,7 @@ pub fn plan(
         plan: Plan {
             time_steps,
             layout: schedule.layout,
+            overlap: schedule.overlap,
             buffers: Vec::new(),
             launches: Vec::new(),
             steps: vec![Step::Uniforms],

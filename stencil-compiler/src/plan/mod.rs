@@ -5,7 +5,7 @@
 //! value of a field, which a launch reads in the cell that it writes; no launch reads ghost cells that are on their way
 //! from another device; there is no thread and no vendor.
 
-use crate::schedule::{Blocking, Layout, Placement};
+use crate::schedule::{Blocking, Layout, Overlap, Placement};
 
 pub mod check;
 mod devices;
@@ -30,6 +30,9 @@ pub struct Plan {
     pub time_steps: usize,
     /// How the arrays lie in memory.
     pub layout: Layout,
+    /// How devices that share the patches get ghost cells from each other, if the schedule says it: see
+    /// [`overlap`](Plan::overlap).
+    pub overlap: Option<Overlap>,
     /// Arrays.
     pub buffers: Vec<Buffer>,
     /// Launches in order of first execution.

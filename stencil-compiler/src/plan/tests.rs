@@ -2,7 +2,7 @@
 
 use super::{Plan, Region, Step, plan, text};
 use crate::algorithm::text::parse;
-use crate::schedule;
+use crate::schedule::{self, Layout, Overlap};
 
 /// Each function reads the one before at two cells, and its own at the end.
 const CHAIN: &str = "algorithm Chain 1d scheme \"chain\"
@@ -209,6 +209,8 @@ fn what_is_needed_in_its_own_cell_only_comes_from_the_same_kernel() {
 fn what_a_plan_has_once_is_given_once() {
     for (source, message) in [
         ("plan layout soa layout aos", "`layout` is given twice"),
+        ("plan overlap rim overlap rim", "`overlap` is given twice"),
+        ("plan overlap early", "no overlap `early`; there are rim, store, none"),
         ("plan steps 1 steps 2", "`steps` is given twice"),
     ] {
         assert_eq!(text::parse(source).unwrap_err().message, message);
@@ -217,7 +219,7 @@ fn what_a_plan_has_once_is_given_once() {
 
 /// The wave equation of a chain, in steps of one substep: each launch reads ghost cells of the one before.
 fn among_devices() -> Plan {
-    let plan = all().among_devices().unwrap();
+    let plan = Plan { overlap: Some(Overlap::Rim), ..all() }.among_devices().unwrap();
     assert_eq!(text::parse(&text::print(&plan)).unwrap(), plan);
     plan
 }
@@ -241,6 +243,21 @@ run Chain_1_2 rim
     assert!(steps.starts_with(first), "{steps}");
     let again = among_devices().among_devices().unwrap_err();
     assert!(again.contains("already"), "{again}");
+}
+
+#[test]
+fn launches_that_store_what_others_read_run_as_a_whole() {
+    let plan = all();
+    let plan = Plan { layout: Layout::Aos, ..plan };
+    assert_eq!((all().overlap(), plan.overlap()), (Overlap::Store, Overlap::Rim));
+    let of = |overlap| Plan { overlap: Some(overlap), ..all() }.among_devices().unwrap();
+    let [stored, waiting] = [of(Overlap::Store), of(Overlap::None)];
+    assert_eq!(stored.steps, waiting.steps);
+    assert!(text::print(&stored).contains("wait [1, 0, 0] q\nrun Chain_1_1\n"));
+    assert_eq!(text::parse(&text::print(&stored)).unwrap(), stored);
+    let sent = |plan: &Plan| ["q_new", "a", "q"].map(|name| plan.sent(name));
+    assert_eq!(sent(&stored), [Some([1, 0, 0]), Some([1, 0, 0]), Some([1, 0, 0])]);
+    assert_eq!((sent(&waiting), sent(&all())), ([None; 3], [None; 3]));
 }
 
 #[test]
@@ -299,7 +316,8 @@ uniforms
 fn a_launch_that_overwrites_what_is_sent_waits_for_it() {
     let plan = |steps: &str| text::parse(&format!("{REUSES}{steps}")).unwrap();
     let single = plan("fill [1, 0, 0] q run one fill [1, 0, 0] a run two run three swap q");
-    let printed = text::print(&single.among_devices().unwrap());
+    let printed =
+        text::print(&Plan { overlap: Some(Overlap::Rim), ..single }.among_devices().unwrap());
     let wanted = "run one rim
 fill [1, 0, 0] a
 post [1, 0, 0] a

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use super::{Buffer, BufferRole, Launch, Phase, Plan, Region, Step};
 use crate::schedule::Layout;
 use crate::schedule::text::{
-    layout_line, parse_blocking, parse_layout, parse_placement, placement_words, print_blocking,
+    layout_line, overlap_line, parse_blocking, parse_layout, parse_overlap, parse_placement,
+    placement_words, print_blocking,
 };
 use crate::syntax::{Lexer, TextError, Token};
 
@@ -38,7 +39,7 @@ pub fn print(plan: &Plan) -> String {
     if plan.time_steps != 1 {
         let _ = writeln!(out, "steps {}", plan.time_steps);
     }
-    if let Some(line) = layout_line(plan.layout) {
+    for line in [layout_line(plan.layout), plan.overlap.map(overlap_line)].into_iter().flatten() {
         let _ = writeln!(out, "{line}");
     }
     for buffer in &plan.buffers {
@@ -118,19 +119,22 @@ pub fn parse(text: &str) -> Result<Plan, TextError> {
     let mut plan = Plan {
         time_steps: 1,
         layout: Layout::default(),
+        overlap: None,
         buffers: Vec::new(),
         launches: Vec::new(),
         steps: Vec::new(),
     };
-    // What is given may be the default.
+    // A word may give the default.
     let (mut steps, mut layout) = (None, None);
     while *lexer.peek() != Token::End {
         let word = lexer.name()?;
         match word.as_str() {
             "steps" if steps.is_some() => return lexer.error("`steps` is given twice"),
             "layout" if layout.is_some() => return lexer.error("`layout` is given twice"),
+            "overlap" if plan.overlap.is_some() => return lexer.error("`overlap` is given twice"),
             "steps" => plan.time_steps = *steps.insert(lexer.count()?),
             "layout" => plan.layout = *layout.insert(parse_layout(&mut lexer)?),
+            "overlap" => plan.overlap = Some(parse_overlap(&mut lexer)?),
             "buffer" => plan.buffers.push(parse_buffer(&mut lexer)?),
             "launch" => plan.launches.push(parse_launch(&mut lexer)?),
             "fill" => {
@@ -170,7 +174,7 @@ pub fn parse(text: &str) -> Result<Plan, TextError> {
             }
             _ => {
                 return lexer.error(format!(
-                    "expected steps, layout, buffer, launch, reduce, accept, uniforms, fill, post, wait, run or swap, found `{word}`"
+                    "expected steps, layout, overlap, buffer, launch, reduce, accept, uniforms, fill, post, wait, run or swap, found `{word}`"
                 ));
             }
         }

@@ -11,6 +11,7 @@ use crate::algorithm::{Algorithm, FnId};
 
 mod kernels;
 mod layout;
+mod overlap;
 pub(crate) mod passes;
 mod refusal;
 mod retired;
@@ -20,6 +21,7 @@ pub mod text;
 pub use kernels::{kernel_count, stored_together};
 pub(crate) use kernels::{kernels_of, levels};
 pub use layout::Layout;
+pub use overlap::Overlap;
 pub use refusal::{Blame, Refusal};
 use strategies::march::BARRIER;
 pub use strategies::{COPY_BYTES, LaunchKind};
@@ -32,6 +34,9 @@ pub struct Schedule {
     pub fuse: usize,
     /// The layout of the arrays of fields and accumulators in memory.
     pub layout: Layout,
+    /// How devices that share a mesh get values from each other. Without one, launches of a card store them, and those of a
+    /// processor leave a rim.
+    pub overlap: Option<Overlap>,
     /// Placements by name; a grid function that is not listed is [`Placement::Inline`].
     pub placements: BTreeMap<String, Placement>,
     /// The pass in which a component of a field gets its new values, from 0, or a stored function is computed, of those
@@ -99,6 +104,7 @@ impl Default for Schedule {
         Schedule {
             fuse: 1,
             layout: Layout::default(),
+            overlap: None,
             placements: BTreeMap::new(),
             passes: BTreeMap::new(),
             kernels: Vec::new(),

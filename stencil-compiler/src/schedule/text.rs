@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::retired::way_out;
-use super::{Blocking, Carry, Halo, Layout, Placement, Schedule};
+use super::{Blocking, Carry, Halo, Layout, Overlap, Placement, Schedule};
 use crate::syntax::{Lexer, TextError, Token};
 
 /// The words of each placement.
@@ -25,13 +25,19 @@ pub fn layout_line(layout: Layout) -> Option<String> {
     (layout != Layout::default()).then(|| format!("layout {}", layout.word()))
 }
 
+/// Returns the line of an overlap.
+pub(crate) fn overlap_line(overlap: Overlap) -> String {
+    format!("overlap {}", overlap.word())
+}
+
 /// Prints a schedule.
 pub fn print(schedule: &Schedule) -> String {
     let mut out = String::from("schedule\n");
     if schedule.fuse != 1 {
         let _ = writeln!(out, "fuse {}", schedule.fuse);
     }
-    if let Some(line) = layout_line(schedule.layout) {
+    let lines = [layout_line(schedule.layout), schedule.overlap.map(overlap_line)];
+    for line in lines.into_iter().flatten() {
         let _ = writeln!(out, "{line}");
     }
     for (name, placement) in &schedule.placements {
@@ -73,6 +79,11 @@ pub fn parse(text: &str) -> Result<Schedule, TextError> {
                 return lexer.error("`layout` is given twice");
             }
             schedule.layout = *layout.insert(parse_layout(&mut lexer)?);
+        } else if lexer.eat_name("overlap") {
+            if schedule.overlap.is_some() {
+                return lexer.error("`overlap` is given twice");
+            }
+            schedule.overlap = Some(parse_overlap(&mut lexer)?);
         } else if lexer.eat_name("place") {
             let name = lexer.name()?;
             let placement = parse_placement(&mut lexer)?;
@@ -98,7 +109,7 @@ pub fn parse(text: &str) -> Result<Schedule, TextError> {
             return lexer.error(way_out);
         } else {
             return lexer.error(format!(
-                "expected `fuse`, `layout`, `place`, `pass` or `kernel`, found {:?}",
+                "expected `fuse`, `layout`, `overlap`, `place`, `pass` or `kernel`, found {:?}",
                 lexer.peek()
             ));
         }
@@ -110,6 +121,13 @@ pub(crate) fn parse_layout(lexer: &mut Lexer) -> Result<Layout, TextError> {
     let words = Layout::ALL.map(Layout::word).join(", ");
     Layout::find(&word)
         .map_or_else(|| lexer.error(format!("no layout `{word}`; there are {words}")), Ok)
+}
+
+pub(crate) fn parse_overlap(lexer: &mut Lexer) -> Result<Overlap, TextError> {
+    let word = lexer.name()?;
+    let words = Overlap::ALL.map(Overlap::word).join(", ");
+    Overlap::find(&word)
+        .map_or_else(|| lexer.error(format!("no overlap `{word}`; there are {words}")), Ok)
 }
 
 pub(crate) fn parse_placement(lexer: &mut Lexer) -> Result<Placement, TextError> {

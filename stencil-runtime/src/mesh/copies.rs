@@ -23,6 +23,14 @@ pub(crate) struct CopyBox {
     pub(crate) faces: [Option<Side>; 3],
 }
 
+impl CopyBox {
+    /// Is another box a part of this one, if this has all lines of its patch across an axis?
+    fn has(&self, of: &CopyBox, axis: usize) -> bool {
+        let along = |of: &CopyBox| (of.to, of.from, of.lo[axis], of.size[axis], of.shift[axis]);
+        along(self) == along(of) && of.faces[axis].is_none()
+    }
+}
+
 /// The patches of a mesh, and the ends that are joined.
 #[derive(Clone, Debug)]
 pub(crate) struct Neighbours {
@@ -69,6 +77,35 @@ impl Neighbours {
             }
         }
         boxes
+    }
+
+    /// Takes from boxes of a patch, so many deep, those that are layers across the last axis which has cells: of all lines of
+    /// the patch, their ghost cells included. The layers of one patch go to one box: the patch that they are filled from has
+    /// the same ghost cells along the other axes.
+    pub(crate) fn take_layers(&self, boxes: &mut Vec<CopyBox>, depth: [usize; 3]) -> Vec<CopyBox> {
+        let axis = if self.cells[2] == 1 && depth[2] == 0 { 1 } else { 2 };
+        let mut layers: Vec<CopyBox> = Vec::new();
+        for of in boxes.iter() {
+            let own = &self.patches[of.to];
+            let beyond = of.lo[axis] < 0 || of.lo[axis] >= own.cells[axis] as isize;
+            let lines = (0..3).filter(|other| *other != axis);
+            let is_centre = lines.clone().all(|a| (of.lo[a], of.shift[a]) == (0, 0));
+            if !beyond || !is_centre || of.faces[axis].is_some() {
+                continue;
+            }
+            let mut layer = *of;
+            for other in lines {
+                layer.lo[other] = -(depth[other] as isize);
+                layer.size[other] = own.cells[other] + 2 * depth[other];
+            }
+            let cells = |of: &CopyBox| of.size.iter().product::<usize>();
+            let parts = boxes.iter().filter(|of| layer.has(of, axis));
+            if parts.map(cells).sum::<usize>() == cells(&layer) {
+                layers.push(layer);
+            }
+        }
+        boxes.retain(|of| !layers.iter().any(|layer| layer.has(of, axis)));
+        layers
     }
 
     fn spans(&self, to: usize, axis: usize, depth: usize) -> Vec<Span> {
@@ -214,6 +251,46 @@ mod tests {
                 check(&neighbours, [5, 0, 4]);
             }
         }
+    }
+
+    /// Layers have the values that all their parts have.
+    #[test]
+    fn layers_are_those_of_the_patch_behind_the_cut() {
+        for periodic in [[true; 3], [false; 3], [true, false, true], [false, true, false]] {
+            for (counts, cells, depth, taken) in [
+                ([1, 1, 3], [4, 3, 9], [3, 2, 1], 6),
+                ([1, 1, 2], [4, 3, 5], [0, 0, 2], 4),
+                ([1, 2, 1], [6, 4, 1], [2, 2, 0], 4),
+                // Patches beside each other: layers end at their corners.
+                ([2, 1, 2], [8, 3, 6], [1, 1, 1], 0),
+                ([2, 1, 2], [8, 3, 6], [0, 0, 1], 8),
+                ([2, 1, 1], [8, 3, 6], [1, 1, 1], 0),
+            ] {
+                let patches = Patches { counts, mesh: cells, devices: patches_in(counts) };
+                let neighbours = Neighbours { patches: patches.list(), cells, periodic };
+                let axis = if cells[2] == 1 { 1 } else { 2 };
+                let faces = if periodic[axis] { 0 } else { 2 * taken / (2 * counts[axis]) };
+                let mut count = 0;
+                for to in 0..patches.count() {
+                    let all = neighbours.boxes(to, depth);
+                    let mut left: Vec<CopyBox> =
+                        all.iter().filter(|of| !neighbours.is_local(of)).copied().collect();
+                    let before = left.len();
+                    let layers = neighbours.take_layers(&mut left, depth);
+                    count += layers.len();
+                    let cells = |of: &CopyBox| of.size.iter().product::<usize>();
+                    let others = all.iter().filter(|of| !neighbours.is_local(of));
+                    let sum: usize = layers.iter().chain(&left).map(cells).sum();
+                    assert_eq!(others.map(cells).sum::<usize>(), sum);
+                    assert!(layers.is_empty() || left.len() < before);
+                }
+                assert_eq!(count, taken - faces, "{counts:?} {periodic:?}");
+            }
+        }
+    }
+
+    fn patches_in(counts: [usize; 3]) -> usize {
+        counts.iter().product()
     }
 
     #[test]

@@ -141,6 +141,18 @@ impl Patches {
         })
     }
 
+    /// Has each device one patch, all of them layers of the mesh across its last axis?
+    pub(crate) fn are_layers(&self) -> bool {
+        let last = self.last_axis();
+        let is_cut = std::array::from_fn(|axis| axis == last);
+        self.count() == self.devices && self.cut() == is_cut
+    }
+
+    /// Returns the last axis that has cells: z, or y in a plane.
+    pub(crate) fn last_axis(&self) -> usize {
+        if self.mesh[2] > 1 { 2 } else { 1 }
+    }
+
     /// Returns the place of a patch in the order along each axis.
     pub(crate) fn at(&self, patch: usize) -> [usize; 3] {
         let [p, q, _] = self.counts;

@@ -1,14 +1,14 @@
 //! A run on several cards has the bits of one card. A machine with one card lets it take all shares.
 
 use stencil_runtime::backend::cuda::Card;
-use stencil_runtime::compiler::schedule::text as schedules;
+use stencil_runtime::compiler::schedule::{Overlap, Schedule, text as schedules};
 use stencil_runtime::compiler::search::presets;
 use stencil_runtime::{
     Axis, Boundary, Builder, Engine, Error, Number, Pick, Picked, Real, Simulation, Source,
     SystemDef,
 };
 
-use crate::patches::{FLOW, faces, shown, text, water};
+use crate::patches::{FLOW, WATER, faces, shown, text, water};
 use crate::runs::there_is_a_card;
 
 /// Returns the cards of some runs, and says why there are no more.
@@ -109,6 +109,65 @@ fn other_steps_have_the_same_bits() {
     let thin = text(&FLOW.replace("DIM", "2"));
     let thin = || Simulation::<f64>::builder(&thin).cells([6, 5, 1]).dt(1e-3);
     check("thin", thin, 3, &[[6, 1, 1], [6, 5, 1]]);
+}
+
+/// Ghost cells come by copies beside the interior or before the launch, or launches store them themselves, also behind a state
+/// that is set amid a run, and behind steps that are done again.
+#[test]
+fn each_overlap_has_the_same_bits() {
+    let at = |schedule: Schedule, overlap| Schedule { overlap: Some(overlap), ..schedule };
+    let preset = |system: &SystemDef, name: &str| {
+        let preset = presets::find(name).unwrap_or_else(|| panic!("{name}"));
+        preset.schedule(system.algorithm(), f64::PRECISION)
+    };
+    for (dimension, names, cells, cuts) in [
+        (2, ["direct", "decomposed"], [25, 20, 1], vec![[1, 2, 1], [1, 3, 1], [2, 2, 1]]),
+        (3, ["decomposed", "gpu"], [32, 12, 21], vec![[1, 1, 2], [1, 1, 3], [1, 2, 1]]),
+    ] {
+        let system = text(&FLOW.replace("DIM", &dimension.to_string()));
+        for (name, overlap) in names.into_iter().flat_map(|name| Overlap::ALL.map(|o| (name, o))) {
+            let make = || {
+                let run = Simulation::<f64>::builder(&system).cells(cells).dt(1e-4);
+                run.schedule(at(preset(&system, name), overlap))
+            };
+            check(&format!("{dimension} {name} {overlap:?}"), make, 40, &cuts);
+        }
+    }
+    for (about, boundary) in faces::<f64>() {
+        for overlap in Overlap::ALL {
+            let gpu = preset(&text(WATER), "gpu");
+            let make = || water(&boundary).schedule(at(gpu.clone(), overlap));
+            check(&format!("{about} {overlap:?}"), make, 40, &[[1, 2, 1], [1, 3, 1]]);
+        }
+    }
+    let burst = text(
+        "pub system Burst in 2d { field q: scalar; ddt(q) = q^3 - q * d[y](q);
+            cfl { advective: abs(q) } }
+        scheme s for Burst { space: central<order = 2>; time: rk3_williamson; }",
+    );
+    for overlap in Overlap::ALL {
+        let make = || {
+            let run = Simulation::<f64>::builder(&burst).cells([12, 64, 1]).cfl(0.8).cfl_limit(0.8);
+            run.schedule(at(preset(&burst, "gpu"), overlap))
+        };
+        check(&format!("burst {overlap:?}"), make, 5, &[[1, 4, 1], [1, 2, 1]]);
+        let run = |of: &dyn Fn(Builder<f64>) -> Builder<f64>| {
+            let run = Simulation::<f64>::builder(&burst).cells([12, 64, 1]).dt(1e-4);
+            let run = run.schedule(at(preset(&burst, "direct"), overlap));
+            let mut simulation = of(run.engine(Engine::Cuda)).build()?;
+            for step in 0..3 {
+                let phase = f64::from(step);
+                simulation.set("q", |x, y, _| (6.0 * x + phase).sin() * y)?;
+                simulation.run(3, |_, _| ())?;
+            }
+            simulation.bits()
+        };
+        for cards in shares().into_iter().filter(|cards| cards.len() == 2) {
+            let parts = run(&|run| run.patches([1, 2, 1]).devices(cards.clone()));
+            let whole: Result<Vec<u64>, Error> = run(&|run| run);
+            assert!(parts.unwrap() == whole.unwrap(), "{overlap:?} {cards:?}");
+        }
+    }
 }
 
 /// Pages of memory of several cards: each has some of its own.

@@ -12,7 +12,7 @@ use stencil_runtime::{
 };
 
 /// Fluxes, sources, repairs, observables and speeds.
-const WATER: &str = "pub system Water in 2d {
+pub(crate) const WATER: &str = "pub system Water in 2d {
     conserved h: scalar where h > 0; conserved m: vector;
     source push: vector = 0;
     param g: real = 9.81;

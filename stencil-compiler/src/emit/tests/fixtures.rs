@@ -28,6 +28,7 @@ impl Build {
             halo: [4, 3, 3],
             beside: None,
             surface: false,
+            sent: false,
         };
         let (threads, tile) = match kind {
             LaunchKind::Rows => ([1, 1, 1], [0, 1, 1]),

@@ -31,6 +31,38 @@ fn cuda_over_a_part_of_the_blocks() {
     assert_eq!(whole, f32_text(&kernel));
 }
 
+/// Values near the ends of a patch are stored in the ghost cells of others, too.
+#[test]
+fn cuda_of_one_of_several_devices() {
+    let mut kernel = heat(LaunchKind::Blocks);
+    let output = kernel.buffers.iter_mut().find(|buffer| buffer.mode == Mode::Write).unwrap();
+    output.sent = true;
+    let name = output.name.clone();
+    let text = cuda_over(Patches::Part, &kernel, Precision::F32).unwrap().text;
+    assert!(text.contains(
+        "const int low, const int high, const int end, const long long to_low, const long long to_high"
+    ));
+    let stored = text.lines().find(|line| line.contains(&format!("{name}[")));
+    let stored = stored.unwrap().trim();
+    let (_, at) = stored.split_once('[').unwrap();
+    let (at, value) = at.split_once("] = ").unwrap();
+    let text: String = text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+    assert!(text.contains(&format!("if ({at} < end) {{ {name}[{at}] = {value} if")), "{text}");
+    for (test, to) in [("< low", "to_low"), (">= high", "to_high")] {
+        let also = format!("if ({at} {test}) {{ {name}[{to} + {at}] = {value} }}");
+        assert!(text.contains(&also), "{also}: {text}");
+    }
+    // One patch, and launches over many, store their own values alone.
+    for patches in [Patches::One, Patches::Many] {
+        let [sent, own] = [true, false].map(|sent| {
+            let mut kernel = kernel.clone();
+            kernel.buffers.iter_mut().for_each(|buffer| buffer.sent &= sent);
+            cuda_over(patches, &kernel, Precision::F32).unwrap().text
+        });
+        assert_eq!(sent, own);
+    }
+}
+
 /// Threads by one number for all cells: rows and planes of the region, and cells computed beyond the interior.
 #[test]
 fn cuda_of_numbered_cells() {

@@ -163,6 +163,7 @@ impl Parser {
             halo: self.triple(['[', ']'])?,
             beside: self.beside()?,
             surface: self.lexer.eat_name("surface"),
+            sent: self.lexer.eat_name("sent"),
         })
     }
 

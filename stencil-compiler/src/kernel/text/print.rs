@@ -59,8 +59,11 @@ fn header(kernel: &Kernel) -> Vec<String> {
             format!(" at {at} of {of} behind {before}")
         });
         let surface = if buffer.surface { " surface" } else { "" };
-        lines
-            .push(format!("buffer {} {mode} halo {:?}{beside}{surface}", buffer.name, buffer.halo));
+        let sent = if buffer.sent { " sent" } else { "" };
+        lines.push(format!(
+            "buffer {} {mode} halo {:?}{beside}{surface}{sent}",
+            buffer.name, buffer.halo
+        ));
     }
     lines.extend(kernel.shared.iter().map(|a| format!("shared {}[{}]", a.name, a.len)));
     lines.extend(

@@ -12,6 +12,7 @@ use stencil_compiler::catalogue::weights::OnFace;
 
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::kernels::formulas::Formulas;
+use crate::backend::cuda::kernels::layers::Layer;
 use crate::backend::cuda::memory::Addresses;
 use crate::backend::cuda::memory::patches::MeshShape;
 use crate::field::GhostDepth;
@@ -85,14 +86,14 @@ impl PatchPlace {
 /// The rule of a face without a condition.
 const PERIODIC: FaceRule = FaceRule { kind: 0, table: -1, number: 0.0, cells: 0, weights: 0 };
 
-/// Boxes around patches that one launch fills.
+/// Boxes around patches: those that one launch fills, and layers that are copied.
 #[derive(Debug)]
 pub(crate) struct Boxes {
     shape: Box<MeshShape>,
     surfaces: bool,
-    boxes: CudaSlice<GhostBox>,
-    /// The box of each block.
-    of_block: CudaSlice<i32>,
+    layers: Vec<Layer>,
+    /// Those that are no layers, and the box of each block.
+    launched: Option<(CudaSlice<GhostBox>, CudaSlice<i32>)>,
     cells: usize,
 }
 
@@ -102,9 +103,16 @@ impl Boxes {
         self.cells
     }
 
+    /// Returns the number of kernels that fill them.
+    pub(crate) fn kernels(&self) -> usize {
+        usize::from(self.launched.is_some())
+    }
+
     /// Returns the bytes of the list.
     pub(crate) fn bytes(&self) -> usize {
-        self.boxes.num_bytes() + self.of_block.num_bytes()
+        self.launched
+            .as_ref()
+            .map_or(0, |(boxes, of_block)| boxes.num_bytes() + of_block.num_bytes())
     }
 }
 
@@ -113,13 +121,23 @@ impl Boxes {
 pub(crate) struct Share {
     /// The number of the card among those of the run: it fills boxes of its own patches.
     pub(crate) owner: usize,
-    /// Are the values of the boxes those of its own patches, too, or those of other cards?
-    pub(crate) is_local: bool,
+    pub(crate) values: Origin,
+}
+
+/// The origin of values for ghost cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// Patches of the same card, and rules of boundaries.
+    Own,
+    /// Patches of other cards.
+    Others,
+    /// Those of other cards that their launches have not stored there: at the corners of layers.
+    Corners,
 }
 
 impl Share {
     /// All boxes of a run on one card.
-    pub(crate) const WHOLE: Self = Share { owner: 0, is_local: true };
+    pub(crate) const WHOLE: Self = Share { owner: 0, values: Origin::Own };
 }
 
 /// The rules of all components on the card.
@@ -236,13 +254,24 @@ impl Ghosts {
         jobs: impl IntoIterator<Item = (usize, Option<GhostDepth>, [usize; 3])>,
         share: Share,
     ) -> Result<Option<Boxes>, CudaError> {
-        let (mut boxes, mut of_block) = (Vec::new(), Vec::new());
+        let (mut boxes, mut of_block, mut layers) = (Vec::new(), Vec::new(), Vec::new());
+        let mut cells = 0;
+        // Arrays whose values lie apart share their memory with others.
+        let has_layers = share.values == Origin::Others && !surfaces && shape.is_dense();
         for (array, job, depth) in jobs {
             let rules = job.map_or(self.components, |job| job.component);
             let patches = self.neighbours.patches.iter().enumerate();
             let own = patches.filter(|(_, patch)| patch.owner == share.owner);
             let all = own.flat_map(|(to, _)| self.neighbours.boxes(to, depth));
-            for of in all.filter(|of| self.neighbours.is_local(of) == share.is_local) {
+            let mut all: Vec<CopyBox> = all.filter(|of| self.is_of(of, share.values)).collect();
+            cells += all.iter().map(|of| of.size.iter().product::<usize>()).sum::<usize>();
+            if has_layers {
+                let taken = self.neighbours.take_layers(&mut all, depth);
+                layers.extend(
+                    taken.iter().map(|of| Layer::new(array, of, &shape, self.sector as usize)),
+                );
+            }
+            for of in all {
                 let (lo, size) = self.widened(&of, depth[0], surfaces);
                 let (lanes, blocks) = threads(size);
                 let block = of_block.len() as i32;
@@ -263,7 +292,7 @@ impl Ghosts {
                 });
             }
         }
-        if boxes.is_empty() {
+        if boxes.is_empty() && layers.is_empty() {
             return Ok(None);
         }
         if of_block.len() > i32::MAX as usize {
@@ -272,15 +301,25 @@ impl Ghosts {
                 reason: "it would have more than 2^31 blocks; use fewer or larger patches".into(),
             });
         }
-        let cells = |own: &GhostBox| own.size.iter().map(|n| *n as usize).product::<usize>();
         let failed = CudaError::driver("copying a list of ghost cells to the card");
-        Ok(Some(Boxes {
-            shape: Box::new(shape),
-            surfaces,
-            cells: boxes.iter().map(cells).sum(),
-            boxes: stream.clone_htod(&boxes).map_err(&failed)?,
-            of_block: stream.clone_htod(&of_block).map_err(&failed)?,
-        }))
+        let launched = match boxes.is_empty() {
+            true => None,
+            false => Some((
+                stream.clone_htod(&boxes).map_err(&failed)?,
+                stream.clone_htod(&of_block).map_err(&failed)?,
+            )),
+        };
+        Ok(Some(Boxes { shape: Box::new(shape), surfaces, layers, launched, cells }))
+    }
+
+    /// Does a box have values of this origin?
+    fn is_of(&self, of: &CopyBox, values: Origin) -> bool {
+        let is_local = self.neighbours.is_local(of);
+        match values {
+            Origin::Own => is_local,
+            Origin::Others => !is_local,
+            Origin::Corners => !is_local && of.lo.iter().filter(|first| **first != 0).count() > 1,
+        }
     }
 
     /// Returns the first cell and the size of a box. Its rows begin and end with whole sectors of memory if rows have
@@ -312,8 +351,15 @@ impl Ghosts {
         boxes: &Boxes,
         arrays: &Addresses,
     ) -> Result<(), CudaError> {
+        let bytes = SECTOR / self.sector as usize;
+        for layer in &boxes.layers {
+            layer.copy(stream, arrays, (boxes.shape.stride(), bytes))?;
+        }
+        let Some((listed, of_block)) = &boxes.launched else {
+            return Ok(());
+        };
         let config = LaunchConfig {
-            grid_dim: (boxes.of_block.len() as u32, 1, 1),
+            grid_dim: (of_block.len() as u32, 1, 1),
             block_dim: (THREADS, 1, 1),
             shared_mem_bytes: 0,
         };
@@ -322,7 +368,7 @@ impl Ghosts {
             false => &self.fill,
         };
         let mut launch = stream.launch_builder(fill);
-        launch.arg(&boxes.boxes).arg(&boxes.of_block);
+        launch.arg(listed).arg(of_block);
         launch.arg(&self.rules).arg(&self.tables).arg(&self.weights).arg(&self.patches);
         launch.arg(arrays).arg(&*boxes.shape);
         // SAFETY: the arguments are those of the kernel; boxes lie in the halo of the arrays.
@@ -442,36 +488,4 @@ fn threads(size: [i32; 3]) -> (i32, i32) {
 }
 
 #[cfg(test)]
-mod tests {
-    use stencil_compiler::emit::Patches;
-    use stencil_compiler::schedule::Layout;
-
-    use crate::backend::cuda::compile::nvrtc::tests::nvrtc;
-    use crate::backend::cuda::kernels::builtin::own_text;
-
-    /// Each text for one architecture, and each layout for all of them: a text takes seconds.
-    #[test]
-    fn the_text_compiles_for_each_architecture() {
-        let Some(nvrtc) = nvrtc() else {
-            return;
-        };
-        let architectures = ["sm_80", "sm_90", "sm_100"];
-        for (first, patches) in [Patches::One, Patches::Many].into_iter().enumerate() {
-            let texts = Layout::ALL.into_iter().flat_map(|layout| {
-                let of = [own_text::<f32>(patches, layout), own_text::<f64>(patches, layout)];
-                of.map(|text| (text, layout))
-            });
-            let turns = architectures.iter().cycle().skip(first);
-            for ((text, layout), architecture) in texts.zip(turns) {
-                let compiled = nvrtc.compile(&text, "own.cu", architecture).unwrap();
-                let names: Vec<&str> = compiled.kernels.iter().map(|k| &*k.name).collect();
-                let reduce = ["reduce_values", "reduce_parts", "reduce_numbers"];
-                for kernel in ["fill_ghosts", "find_bad", "take_cells"].iter().chain(&reduce) {
-                    assert!(names.contains(kernel), "{kernel}");
-                }
-                let moves = names.contains(&"move_values");
-                assert_eq!(moves, layout == Layout::Aos);
-            }
-        }
-    }
-}
+mod tests;

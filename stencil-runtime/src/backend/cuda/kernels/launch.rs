@@ -12,7 +12,7 @@ use stencil_compiler::compile::Device;
 use stencil_compiler::emit::{self, Patches, Places, Source};
 use stencil_compiler::kernel::Kernel;
 use stencil_compiler::kernel::lower::lower;
-use stencil_compiler::plan::{FitTo, Launch, Plan, Region, Step};
+use stencil_compiler::plan::{FitTo, Launch, Plan, Region, Step, max3};
 use stencil_compiler::schedule::LaunchKind;
 
 use crate::backend::cuda::CudaError;
@@ -22,6 +22,7 @@ use crate::backend::cuda::compile::nvrtc::{Compiled, Resources};
 use crate::backend::cuda::compile::{Compiler, compile};
 use crate::backend::cuda::kernels::grids::{Grid, Grids, Over, Part};
 use crate::backend::cuda::kernels::info::Launched;
+use crate::backend::cuda::kernels::sends::Sends;
 use crate::backend::cuda::memory::patches::MeshShape;
 use crate::backend::cuda::memory::tensor_maps::{Maps, Series, TensorMap};
 use crate::backend::cuda::memory::{Memory, bytes};
@@ -125,6 +126,8 @@ pub(crate) struct Ready {
     owner: usize,
     /// The patch that its buffers are those of, if its card has no other.
     patch: Option<usize>,
+    /// The cells that it also stores in the memory of other cards, if it is made for that.
+    sends: Option<Sends>,
 }
 
 /// Machine code in the memory of the card, with the resources of its kernels.
@@ -185,7 +188,7 @@ pub(crate) fn load(
     cache: Option<&Cache>,
     (algorithm, plan): (&Algorithm, &Plan),
     texts: &[Text],
-    (shape, memory): (&MeshShape, &Memory),
+    (shape, memory, sends): (&MeshShape, &Memory, Option<Sends>),
 ) -> Result<Vec<Ready>, CudaError> {
     let form = memory.launched_over();
     let sources: Vec<&Source> = texts.iter().map(|t| &t.source).collect();
@@ -201,6 +204,8 @@ pub(crate) fn load(
         let mut ready = Ready::new(card, (algorithm, plan), launch, text, (shape, grids), loaded)?;
         ready.owner = owner;
         ready.patch = (form == Patches::Part).then(|| memory.first_of(owner));
+        let is_made_for_it = form == Patches::Part && text.kernel.sends();
+        ready.sends = is_made_for_it.then_some(sends.unwrap_or(Sends::NONE));
         ready.describe(&card.stream, plan, &text.kernel, (shape, memory))?;
         launches.push(ready);
     }
@@ -221,6 +226,30 @@ fn take_shared(card: &Card, function: &CudaFunction, text: &Text) -> Result<(), 
     let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
     let taken = function.set_attribute(attribute, needed as i32);
     taken.map_err(CudaError::driver("asking for shared memory"))
+}
+
+impl Text {
+    /// Does it store all values in the memory of other cards that the plan asks it to?
+    fn sends_all_of(&self, plan: &Plan, launch: &Launch) -> bool {
+        let sent = launch.outputs.iter().filter(|(name, _)| plan.sent(name).is_some());
+        let is_sent = |name: &str| {
+            let buffer = self.kernel.buffers.iter().find(|buffer| buffer.name == name);
+            buffer.is_some_and(|buffer| buffer.sent)
+        };
+        sent.map(|(name, _)| plan.array_of(name)).all(is_sent)
+    }
+}
+
+/// Returns how many layers of cells launches of a plan store in the memory of other cards, if they store there all that other
+/// cards read.
+pub(crate) fn layers_sent(plan: &Plan, texts: &[Text]) -> Option<[usize; 3]> {
+    let all = plan.launches.iter().zip(texts);
+    if !all.clone().all(|(launch, text)| text.sends_all_of(plan, launch)) {
+        return None;
+    }
+    let outputs = plan.launches.iter().flat_map(|launch| &launch.outputs);
+    let depths = outputs.filter_map(|(name, _)| plan.sent(name));
+    depths.reduce(max3).map(|depth| depth.map(|cells| cells as usize))
 }
 
 impl Ready {
@@ -264,6 +293,7 @@ impl Ready {
             sizes: [nx, ny, nz, shape.pitch, shape.plane],
             owner: 0,
             patch: None,
+            sends: None,
             maps: Vec::new(),
             places: Vec::new(),
         })
@@ -319,6 +349,11 @@ impl Ready {
         copy.map_err(&failed)
     }
 
+    /// Does it also store values in the memory of other cards?
+    pub(crate) fn sends(&self) -> bool {
+        self.sends.is_some_and(|sends| sends.low > 0 || sends.high < i32::MAX)
+    }
+
     /// Returns how many kernels start for a region.
     pub(crate) fn count(&self, region: Region) -> usize {
         self.grids.of(region).len()
@@ -370,6 +405,9 @@ impl Ready {
             first.iter().for_each(|along| {
                 launch.arg(along);
             });
+        }
+        if let Some(Sends { low, high, end, to_low, to_high }) = &self.sends {
+            launch.arg(low).arg(high).arg(end).arg(to_low).arg(to_high);
         }
         if let Part::Over(Over { blocks, stride, .. }) = &grid.part {
             blocks.iter().for_each(|along| {

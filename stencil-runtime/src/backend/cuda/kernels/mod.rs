@@ -7,4 +7,6 @@ pub(crate) mod ghosts;
 pub(crate) mod grids;
 pub(crate) mod info;
 pub(crate) mod launch;
+pub(crate) mod layers;
 pub(crate) mod reduce;
+pub(crate) mod sends;

@@ -165,6 +165,7 @@ impl<T: Number> Machine<T> {
             };
             self.copy(*slot, self.slots[*buffer])?;
         }
+        self.has_sent = false;
         self.forget_changed();
         Ok(!self.kept.is_empty())
     }

@@ -7,6 +7,7 @@ mod finite_check;
 mod memory_use;
 mod observables;
 pub(crate) mod opening;
+mod order;
 mod part_times;
 mod peers;
 mod programs;
@@ -93,6 +94,10 @@ pub(crate) struct Machine<T> {
     /// Given fields that are formulas, by their numbers.
     sampled: Vec<usize>,
     shape: MeshShape,
+    /// Do launches store the values that other cards read in the memory of these?
+    stores: bool,
+    /// Are they there? Nothing else has changed fields since.
+    has_sent: bool,
     substeps: Vec<Vec<Task>>,
     fused: Option<Fused>,
     /// Do speeds decide the length of a step, and whether the step before is accepted?
@@ -158,6 +163,7 @@ impl<T: Number> Machine<T> {
         let timing = (rules, arrays.fields.domain.look_every);
         let clock = Clock::new::<T>(&cards, kept_in, timing, &launches)?;
         let Peer { ghosts, formulas, launches, .. } = peers.remove(0);
+        let stores = arrays.sends(0, &programs).is_some();
         let Arrays { fields, cut, memory, shape, kept, own } = arrays;
         let trees = own.iter().map(Own::reduce).collect::<Result<_, _>>()?;
         let looks = cards.iter().zip(&own).map(|(card, own)| Look::new(card, own));
@@ -184,6 +190,8 @@ impl<T: Number> Machine<T> {
             fields,
             launches,
             shape,
+            stores,
+            has_sent: false,
             substeps: Vec::new(),
             fused: None,
             adapts: plan.adapts(),
@@ -332,7 +340,7 @@ impl<T: Number> Device<T> for Machine<T> {
         let stream = &self.card.stream;
         self.cut.upload(&mut self.memory, stream, slot, &values)?;
         self.known[buffer] = OnceLock::from(values);
-        self.holds = false;
+        (self.holds, self.has_sent) = (false, false);
         Ok(())
     }
 

@@ -133,6 +133,18 @@ impl Lanes {
         })
     }
 
+    /// Lets the launches of each card wait for those of all.
+    pub(super) fn meet(&self) -> Result<(), CudaError> {
+        for lane in &self.0 {
+            lane.launched.record(&lane.launches).map_err(failed)?;
+        }
+        let all = || self.0.iter().enumerate();
+        all().try_for_each(|(at, lane)| {
+            let mut others = all().filter(|(of, _)| *of != at);
+            others.try_for_each(|(_, of)| lane.launches.wait(&of.launched)).map_err(failed)
+        })
+    }
+
     /// Begins an exchange, started by a function of the number of a card and its stream for it: exchanges wait for the
     /// launches of all cards.
     pub(super) fn exchange(

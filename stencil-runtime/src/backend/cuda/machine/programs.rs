@@ -15,12 +15,13 @@ use crate::backend::cuda::card::Opened;
 use crate::backend::cuda::card::limits::usual_device;
 use crate::backend::cuda::kernels::builtin::{Own, own};
 use crate::backend::cuda::kernels::formulas::Unsteady;
-use crate::backend::cuda::kernels::launch::{Ready, Text, fitted, halo, load, texts};
+use crate::backend::cuda::kernels::launch::{Ready, Text, fitted, halo, layers_sent, load, texts};
+use crate::backend::cuda::kernels::sends::Sends;
 use crate::backend::cuda::memory::patches::{MeshShape, launched_over, over};
 use crate::backend::cuda::memory::{Memory, stride};
 use crate::backend::cuda::{Cache, CudaError};
 use crate::field::{Cut, Domain, Fields};
-use crate::mesh::Patches;
+use crate::mesh::{Neighbours, Patches};
 use crate::step::Plans;
 use crate::{Error, Number};
 
@@ -127,6 +128,28 @@ impl<T: Number> Arrays<T> {
         Ok(Arrays { fields, cut, memory, shape, kept, own })
     }
 
+    /// Returns the cells that launches on a card store in the memory of others, if those of all plans and all cards can: patches
+    /// are layers.
+    pub(super) fn sends(&self, owner: usize, programs: &Programs<'_>) -> Option<Sends> {
+        let patches = &self.cut.patches;
+        let axis = patches.last_axis();
+        let boundaries = &self.fields.domain.boundaries;
+        // Another process does not reach the memory.
+        let is_shared = self.fields.domain.ranks.count() == 1;
+        if !is_shared || !patches.are_layers() || boundaries.has_custom() {
+            return None;
+        }
+        let layers = programs.all.iter().map(|(_, plan, texts)| layers_sent(plan, texts));
+        let depth = deepest(layers.collect::<Option<Vec<_>>>()?)[axis];
+        let neighbours = Neighbours::new(patches, &self.fields.domain.mesh, boundaries.periodic);
+        let of = |owner| {
+            let patch = patches.owned(owner).start;
+            Sends::new((&neighbours, &self.shape), patch, (axis, depth))
+        };
+        let all: Option<Vec<Sends>> = (0..patches.devices).map(of).collect();
+        all?.get(owner).copied()
+    }
+
     /// Loads the kernels of all plans on a card, ready to be launched on its patches.
     pub(super) fn load(
         &self,
@@ -136,7 +159,7 @@ impl<T: Number> Arrays<T> {
     ) -> Result<Vec<Ready>, CudaError> {
         let mut launches = Vec::new();
         for (problem, plan, texts) in &programs.all {
-            let on = (&self.shape, &self.memory);
+            let on = (&self.shape, &self.memory, self.sends(card.0, programs));
             launches.extend(load(card, cache, (problem, plan), texts, on)?);
         }
         Ok(launches)

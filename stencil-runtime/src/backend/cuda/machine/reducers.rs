@@ -82,7 +82,7 @@ impl<T: Number> Machine<T> {
         let buffers = plan.buffers.iter().map(|b| buffer(&b.name, b.role));
         let buffers: Vec<usize> = buffers.collect::<Result<_, _>>()?;
         let cache = self.cache.as_ref();
-        let in_memory = (&self.shape, &self.memory);
+        let in_memory = (&self.shape, &self.memory, None);
         let launches = (self.first..).zip(self.cards()).map(|(owner, (card, ..))| {
             let launches = load((owner, card), cache, (algorithm, plan), &texts, in_memory)?;
             launches.into_iter().next().ok_or_else(|| bug("without a kernel"))

@@ -7,10 +7,11 @@ use cudarc::driver::CudaGraph;
 use cudarc::driver::sys::CUstreamCaptureMode;
 use stencil_compiler::plan::{BufferRole, Plan, Region};
 
+use super::order::{begin_rims, meet_before_stores};
 use super::{Machine, Reducer};
 use crate::backend::Device;
 use crate::backend::cuda::CudaError;
-use crate::backend::cuda::kernels::ghosts::{Boxes, Parcels, Share, has_tables};
+use crate::backend::cuda::kernels::ghosts::{Boxes, Origin, Parcels, Share, has_tables};
 use crate::backend::cuda::kernels::launch::Ready;
 use crate::field::{Filling, GhostDepth};
 use crate::step::{Action, Ghosts, actions};
@@ -27,6 +28,8 @@ pub(super) enum Task {
     Send(Arc<Parcels>),
     /// Waits for all such fills.
     Wait,
+    /// The launches of each card wait for those of all, which store values in the memory of others.
+    Meet,
     /// Fills ghost cells of fields by the host.
     OnHost(Filling),
     /// Evaluates given fields that are formulas.
@@ -44,11 +47,13 @@ impl Task {
     /// Returns how many kernels a card launches in it, of those of a plan and of fills.
     pub(super) fn count(&self, launches: &[Ready]) -> usize {
         match self {
-            Task::Fill(boxes) | Task::Post(boxes) => usize::from(boxes.iter().any(Option::is_some)),
+            Task::Fill(boxes) | Task::Post(boxes) => {
+                boxes.iter().flatten().map(Boxes::kernels).max().unwrap_or_default()
+            }
             Task::Launch { launch, region } => launches[*launch].count(*region),
             Task::Rim(launch) => launches[*launch].count(Region::Rim),
             Task::Send(_) => 2,
-            Task::Wait | Task::OnHost(_) | Task::Sample | Task::Swap(_) => 0,
+            Task::Wait | Task::Meet | Task::OnHost(_) | Task::Sample | Task::Swap(_) => 0,
         }
     }
 
@@ -142,9 +147,17 @@ impl<T: Number> Machine<T> {
                 tasks.extend(self.beyond_sampled()?);
             }
             for action in actions {
-                tasks.push(self.task(action, first)?);
+                match action {
+                    Action::Post(ghosts) if self.stores => {
+                        tasks.push(Task::Meet);
+                        tasks.push(Task::Fill(self.boxes(&jobs(ghosts), Origin::Corners)?));
+                    }
+                    Action::Wait if self.stores => {}
+                    action => tasks.push(self.task(action, first)?),
+                }
             }
             begin_rims(&mut tasks);
+            meet_before_stores(&mut tasks, |launch| self.launches[launch].sends());
             substeps.push(tasks);
         }
         Ok(substeps)
@@ -159,7 +172,7 @@ impl<T: Number> Machine<T> {
             }
             // The host fills ghost cells of all cards.
             Action::Post(Ghosts::OfFields(_)) if custom => Task::Post(Vec::new()),
-            Action::Fill(ghosts) => Task::Fill(self.boxes(&jobs(ghosts), true)?),
+            Action::Fill(ghosts) => Task::Fill(self.boxes(&jobs(ghosts), Origin::Own)?),
             Action::Post(ghosts) => self.post(&jobs(ghosts))?,
             Action::Wait => Task::Wait,
             Action::Launch { launch, region } => Task::Launch { launch: first + launch, region },
@@ -177,7 +190,7 @@ impl<T: Number> Machine<T> {
 
     /// Returns the tasks that fill all ghost cells of arrays of the same layout.
     fn fills_of(&self, jobs: &[Job]) -> Result<Vec<Task>, CudaError> {
-        let mut tasks = vec![Task::Fill(self.boxes(jobs, true)?)];
+        let mut tasks = vec![Task::Fill(self.boxes(jobs, Origin::Own)?)];
         if self.cut.patches.devices > 1 {
             tasks.extend([self.post(jobs)?, Task::Wait]);
         }
@@ -188,16 +201,16 @@ impl<T: Number> Machine<T> {
     fn post(&self, jobs: &[Job]) -> Result<Task, CudaError> {
         match self.courier {
             Some(_) => self.parcels(jobs).map(Arc::new).map(Task::Send),
-            None => self.boxes(jobs, false).map(Task::Post),
+            None => self.boxes(jobs, Origin::Others).map(Task::Post),
         }
     }
 
-    /// Returns, for each card, the boxes of ghost cells of arrays of the same layout: fields, or stored functions. Their
-    /// values are those of the card itself, or those of other cards.
-    fn boxes(&self, jobs: &[Job], is_local: bool) -> Result<Vec<Option<Boxes>>, CudaError> {
+    /// Returns, for each card, the boxes of ghost cells of arrays of the same layout: fields, or stored functions, as far as
+    /// their values are of this origin.
+    fn boxes(&self, jobs: &[Job], values: Origin) -> Result<Vec<Option<Boxes>>, CudaError> {
         let on = self.layout_of(jobs);
         let cards = (self.first..).zip(self.cards()).map(|(owner, (card, ghosts, _))| {
-            let share = Share { owner, is_local };
+            let share = Share { owner, values };
             ghosts.boxes(&card.stream, on, jobs.iter().copied(), share)
         });
         cards.collect()
@@ -225,6 +238,7 @@ impl<T: Number> Machine<T> {
         if self.host_carries() {
             return self.enqueue_part(part);
         }
+        self.send_all()?;
         let slots = self.slots.clone();
         let key = (part.kind(), slots.clone());
         if self.graphs.contains_key(&key) {
@@ -271,6 +285,7 @@ impl<T: Number> Machine<T> {
 
     /// Starts a part of a step in which the host has no part.
     pub(super) fn enqueue_part(&mut self, part: CapturedPart<'_>) -> Result<(), Error> {
+        self.send_all()?;
         self.together(|machine| machine.start_part(part))
     }
 
@@ -329,7 +344,22 @@ impl<T: Number> Machine<T> {
 
     /// Starts a substep by itself. The card knows its time; the host takes it to be `t`.
     pub(super) fn enqueue(&mut self, substep: usize, t: f64) -> Result<(), Error> {
+        self.send_all()?;
         self.together(|machine| machine.start_substep(substep, t))
+    }
+
+    /// Exchanges ghost cells of fields between cards whose launches will store them, if others than these have changed fields.
+    fn send_all(&mut self) -> Result<(), Error> {
+        if !self.stores || std::mem::replace(&mut self.has_sent, true) {
+            return Ok(());
+        }
+        let depth = self.shape.halo.map(|n| n as usize);
+        let buffers = &self.fields.buffers;
+        let fields = buffers.of_role(BufferRole::Field);
+        let jobs: Vec<Job> = fields.into_iter().map(|at| (at, None, depth)).collect();
+        let tasks = [Task::Post(self.boxes(&jobs, Origin::Others)?), Task::Wait];
+        let when = When { t: 0.0, time: 0 };
+        self.together(|machine| tasks.iter().try_for_each(|task| machine.start(task, when)))
     }
 
     fn start_substep(&mut self, substep: usize, t: f64) -> Result<(), Error> {
@@ -357,6 +387,7 @@ impl<T: Number> Machine<T> {
                 self.receive()?;
                 self.lanes.end_exchange()?;
             }
+            Task::Meet => self.lanes.meet()?,
             Task::OnHost(filling) => self.alone(|machine| machine.fill_on_host(filling, when.t))?,
             Task::Sample => self.evaluate_sources(when)?,
             Task::Launch { launch, region } => {
@@ -433,20 +464,6 @@ impl<T: Number> Machine<T> {
     }
 }
 
-/// Lets each rim that follows the wait for an exchange begin as soon as the values of its card have come.
-fn begin_rims(tasks: &mut [Task]) {
-    for at in 0..tasks.len() {
-        let before = tasks[..at].iter().rev();
-        let waits = before.take_while(|task| matches!(task, Task::Wait)).count();
-        if let Task::Launch { launch, region: Region::Rim } = tasks[at]
-            && waits > 0
-        {
-            tasks[at] = Task::Rim(launch);
-            tasks[at - waits..=at].rotate_right(1);
-        }
-    }
-}
-
 /// Returns the ghost cells of arrays, by their buffers.
 fn jobs(ghosts: Ghosts) -> Vec<Job> {
     match ghosts {
@@ -463,25 +480,4 @@ fn jobs(ghosts: Ghosts) -> Vec<Job> {
 /// Returns the error for a graph or a step that is missing.
 pub(super) fn nothing() -> Error {
     Error::Bug("a step on a card that is not there".into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_rim_waits_for_its_card_alone() {
-        let part = |region| Task::Launch { launch: 3, region };
-        let [interior, rim] = [Region::Interior, Region::Rim];
-        let shown = |tasks: Vec<Task>| format!("{tasks:?}");
-        let post = || Task::Post(Vec::new());
-        let mut tasks = vec![post(), post(), part(interior), Task::Wait, Task::Wait, part(rim)];
-        begin_rims(&mut tasks);
-        let begun = vec![post(), post(), part(interior), Task::Rim(3), Task::Wait, Task::Wait];
-        assert_eq!(shown(tasks), shown(begun));
-        // Its values came with those of a launch before: other launches lie between.
-        let mut tasks = vec![post(), Task::Wait, part(interior), part(rim)];
-        begin_rims(&mut tasks);
-        assert_eq!(shown(tasks), shown(vec![post(), Task::Wait, part(interior), part(rim)]));
-    }
 }

@@ -50,8 +50,15 @@ unsafe impl DeviceRepr for Addresses {}
 #[cfg(test)]
 impl Addresses {
     /// Returns these addresses.
-    pub(crate) fn of(all: [u64; ARRAYS]) -> Self {
+    pub(crate) fn all(all: [u64; ARRAYS]) -> Self {
         Addresses(all)
+    }
+}
+
+impl Addresses {
+    /// Returns the address of one of the arrays.
+    pub(crate) fn of(&self, array: usize) -> u64 {
+        self.0[array]
     }
 }
 

@@ -153,6 +153,11 @@ impl MeshShape {
         }
     }
 
+    /// Do the values of an array follow each other?
+    pub(crate) fn is_dense(&self) -> bool {
+        self.apart == 1
+    }
+
     /// Is the mesh one patch?
     pub(crate) fn is_one(&self) -> bool {
         self.count == [1; 3]

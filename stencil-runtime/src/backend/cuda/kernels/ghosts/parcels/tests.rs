@@ -154,7 +154,7 @@ impl Run {
         for (at, address) in all.iter_mut().enumerate().take(self.lengths[1] / self.lengths[0]) {
             *address = (&raw mut memory[at * self.lengths[0] + origin]) as u64;
         }
-        Addresses::of(all)
+        Addresses::all(all)
     }
 }
 
