@@ -1,3 +1,5 @@
+//! The text of the kernels for ghost cells compiles.
+
 use stencil_compiler::emit::Patches;
 use stencil_compiler::schedule::Layout;
 
