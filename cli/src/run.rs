@@ -14,7 +14,7 @@ use stencil_report::{ByPlan, Render};
 use stencil_runtime::io::way_out;
 use stencil_runtime::problem::{Problem, ProblemError};
 use stencil_runtime::report::Progress;
-use stencil_runtime::transport::Ranks;
+use stencil_runtime::transport::{Carrier, Ranks};
 use stencil_runtime::{Error, Number, Restored, Schedule, Simulation};
 
 use crate::source::plans::settled;
@@ -67,6 +67,10 @@ pub(crate) struct RunArgs {
     /// Bytes of the memory of a card that the run may take, such as 8GiB or 20GB; all that are free if not given
     #[arg(long, value_name = "BYTES", value_parser = source::bytes)]
     card_memory: Option<usize>,
+    /// The library that carries values between the cards of ranks: nccl; mpi, which is to reach the memory of cards; or staged,
+    /// MPI through the memory of the host. Without it, the first of them that all ranks have; the results are the same
+    #[arg(long, value_name = "nccl|mpi|staged")]
+    transport: Option<Carrier>,
     /// Number of time steps from the start of this run, whatever its time
     #[arg(long, value_name = "N")]
     steps: Option<u64>,
@@ -405,6 +409,9 @@ fn set_up<T: Number>(
     }
     if let Some(bytes) = args.card_memory {
         builder = builder.card_memory(bytes);
+    }
+    if let Some(carrier) = args.transport {
+        builder = builder.carrier(carrier);
     }
     if let Some(threads) = args.threads {
         builder = builder.threads(threads);

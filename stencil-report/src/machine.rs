@@ -121,10 +121,13 @@ fn transports() -> String {
         true => {
             "not found: no mpirun on the path, and the system loader knows no libmpi".to_string()
         }
-        false => found.join(", "),
+        false if transport::mpi_reaches_cards() => {
+            format!("{}, which reaches the memory of cards", found.join(", "))
+        }
+        false => format!("{}, by the memory of the host", found.join(", ")),
     };
     format!(
-        "NCCL        {nccl}\nMPI         {mpi}\n            runs on the cards of one machine need neither of both\n"
+        "NCCL        {nccl}\nMPI         {mpi}\n            one process needs neither of both; ranks with cards need MPI, and take NCCL beside it if it is there\n"
     )
 }
 

@@ -72,9 +72,9 @@ pub enum Error {
     },
     /// Several processes, each with cards.
     #[error(
-        "ranks of MPI run on processors only; one process drives several cards: leave out mpirun, and give the number of devices"
+        "ranks that drive cards have whole rows along x: cut the mesh along y or z only, as it is cut without `patches`, or run the ranks on processors"
     )]
-    RanksOnCards,
+    RowsOfRanks,
     /// A run that cannot pass through its device slab by slab.
     #[error("the mesh cannot be streamed: {reason}; {help}")]
     Stream {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use stencil_compiler::diag::Code;
 use stencil_report::run::pictures;
-use stencil_runtime::io::{NpzWriter, PartFile, open_regular, way_out};
+use stencil_runtime::io::{PartFile, open_regular, way_out};
 use stencil_runtime::problem::Problem;
 use stencil_runtime::spectrum::kinetic_energy;
 use stencil_runtime::{Axis, Error, Number, Quantity, Simulation, SystemDef};
@@ -195,12 +195,8 @@ fn write_fields<T: Number>(
     components: &[String],
     simulation: &Simulation<T>,
 ) -> Result<(), Error> {
-    let mut file = simulation.ranks().is_first().then(|| NpzWriter::create(path)).transpose()?;
-    for name in components {
-        let values = simulation.field(name)?;
-        file.as_mut().map_or(Ok(()), |file| file.array(name, &values))?;
-    }
-    let Some(mut file) = file else {
+    let components: Vec<&str> = components.iter().map(String::as_str).collect();
+    let Some(mut file) = simulation.begin_npz(path, &components)? else {
         return Ok(());
     };
     file.f64("t", simulation.t())?;

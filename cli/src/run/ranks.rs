@@ -4,6 +4,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use stencil_runtime::Devices;
+use stencil_runtime::backend::cuda::Card;
 use stencil_runtime::transport::{Ranks, started_rank};
 
 use super::{Ended, RunArgs};
@@ -27,11 +28,17 @@ pub(super) fn begin() -> Result<Ranks, Ended> {
 pub(super) fn arguments(ranks: &Ranks, args: &RunArgs) -> Result<RunArgs, Ended> {
     let mut own = args.clone();
     if ranks.count() == 1 {
-        return Ok(own);
+        return match &args.transport {
+            None => Ok(own),
+            Some(carrier) => Err(wrong(&format!(
+                "`--transport {carrier}` is between ranks, and this is one process\n  \
+                 help: start several by mpirun, or leave --transport out"
+            ))),
+        };
     }
-    if let Backend::Cuda = args.backend {
-        let why = "ranks run on processors only, and `--backend cuda` asks for cards\n  \
-             help: one process drives several cards: leave mpirun out, and add --devices";
+    if args.tune.is_some() {
+        let why = "`--tune` times schedules in one process, and this run has several ranks\n  \
+             help: time them by one process without mpirun, and give the ranks its --schedule";
         return Err(wrong(why));
     }
     let count = ranks.count();
@@ -44,7 +51,8 @@ pub(super) fn arguments(ranks: &Ranks, args: &RunArgs) -> Result<RunArgs, Ended>
     }
     own.devices = Some(count.to_string());
     if let Backend::Auto = args.backend {
-        own.backend = Backend::Cpu;
+        let has_card = Card::count().is_ok_and(|count| count > 0);
+        own.backend = if ranks.any(!has_card) { Backend::Cpu } else { Backend::Cuda };
     }
     if !ranks.is_first() {
         (own.quiet, own.json) = (true, false);

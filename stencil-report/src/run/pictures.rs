@@ -1,6 +1,6 @@
 //! The pictures that a problem asks for.
 
-use ndarray::{Array2, ArrayView3, Slice};
+use ndarray::{Array2, Slice};
 use stencil_runtime::plot::{Heatmap, LinePlot, Panels, PlotError, Style, finer};
 use stencil_runtime::problem::{Expression, Plot, Problem, Shown};
 use stencil_runtime::report::significant;
@@ -99,10 +99,8 @@ impl Cut {
         }
     }
 
-    /// Values `[z, y, x]` on the plane, as `[vertical, horizontal]`.
-    fn plane<T: Number>(&self, values: ArrayView3<'_, T>) -> Array2<f64> {
-        let normal = ndarray::Axis(2 - self.normal.index());
-        let plane = values.index_axis(normal, self.at).mapv(|v| v.to_f64());
+    /// Values on the plane, `[vertical, horizontal]`, at the points of the picture.
+    fn finer(&self, plane: Array2<f64>) -> Array2<f64> {
         if self.factor == 1 {
             return plane;
         }
@@ -151,7 +149,9 @@ fn panel<T: Number>(
     let dimension = simulation.system().model().dimension;
     let cut = Cut::new(problem, plot);
     let values = match &plot.value {
-        Shown::Quantity(quantity) => cut.plane(simulation.evaluate(quantity)?.view()),
+        Shown::Quantity(quantity) => {
+            cut.finer(simulation.evaluate_plane(quantity, (cut.normal, cut.at))?)
+        }
         Shown::Pointwise(formula) => pointwise(problem, formula, &cut, simulation)?,
     };
     let mut caption = format!("t = {}", significant(simulation.t(), 5));
@@ -179,7 +179,8 @@ fn pointwise<T: Number>(
     let names: Vec<&str> = problem.components().collect();
     let mut planes = Vec::new();
     for slot in formula.reads() {
-        planes.push((*slot, cut.plane(simulation.field(names[*slot])?)));
+        let plane = simulation.field_plane(names[*slot], (cut.normal, cut.at))?;
+        planes.push((*slot, cut.finer(plane)));
     }
     let [columns, rows] = cut.axes.map(|axis| cut.factor * cut.mesh.cells[axis.index()]);
     let mut here = vec![0.0; names.len()];

@@ -111,7 +111,11 @@ pub(super) fn patches<T: Number>(simulation: &Simulation<T>) -> Option<String> {
 pub(super) fn devices<T: Number>(simulation: &Simulation<T>) -> Option<String> {
     match (simulation.devices(), simulation.card()) {
         (1, _) => None,
-        (ranks, _) if simulation.ranks().count() > 1 => Some(format!("{ranks} ranks of MPI")),
+        (ranks, _) if simulation.ranks().count() > 1 => {
+            let cards =
+                simulation.carrier().map(|by| format!(" with cards, joined by {}", by.words()));
+            Some(format!("{ranks} ranks of MPI{}", cards.unwrap_or_default()))
+        }
         (several, Some(_)) => Some(format!("{several} cards")),
         (several, None) => Some(format!("{several} devices, simulated by the processor")),
     }

@@ -8,7 +8,7 @@ use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::model::Reduction;
 
 use super::Reducer;
-use crate::field::{BadValue, Fields};
+use crate::field::{BadValue, Fields, Planes};
 use crate::step::{Asked, Failure, Length, Moment, Several};
 use crate::{Error, MemoryUse, Number};
 
@@ -25,6 +25,11 @@ pub(crate) trait Device<T: Number>: Any + Debug + Send + Sync {
 
     /// Returns the values of a buffer.
     fn interior(&self, buffer: usize) -> Result<ArrayView3<'_, T>, Error>;
+
+    /// Returns the planes of a buffer in the order of a file, if several processes have them.
+    fn planes(&self, _buffer: usize) -> Result<Option<Planes<'_, T>>, Error> {
+        Ok(None)
+    }
 
     /// Returns the first cell with a value of a buffer that is not finite.
     fn first_infinite(&self, buffer: usize) -> Result<Option<[usize; 3]>, Error> {

@@ -1,7 +1,9 @@
 //! Values that the ranks of a run send to each other.
 
+use std::borrow::Cow;
+
 use super::ghosts::{GhostValues, Job};
-use super::{Array, Fields, Filling};
+use super::{Array, Fields, Filling, Planes};
 use crate::transport::{Exchange, Message};
 use crate::{Error, Number};
 
@@ -32,10 +34,9 @@ impl<T: Number> Fields<T> {
             let at = (&self.domain, t);
             filling.values(&self.cut.patch, &self.neighbours, at, &self.arrays, jobs)
         };
-        let ranks = &self.domain.ranks;
-        if ranks.count() == 1 {
+        let Some(ranks) = self.ranks() else {
             return Sent { found: values(filling.jobs()), coming: None };
-        }
+        };
         let own = ranks.rank();
         let between = |from: usize, to: usize| filling.between(&self.neighbours, [from, to]);
         let (mut messages, mut jobs) = (Vec::new(), Vec::new());
@@ -69,13 +70,12 @@ impl<T: Number> Fields<T> {
     /// arrays of all patches besides.
     pub(super) fn whole(&self, buffer: usize) -> Result<Array<T>, Error> {
         let mut whole = super::fields::array_of(&self.cut.mesh, super::shape::ALIGNMENT)?;
-        let ranks = &self.domain.ranks;
-        if ranks.count() == 1 {
+        let Some(ranks) = self.ranks() else {
             for (patch, arrays) in self.arrays.iter().enumerate() {
                 self.cut.put(patch, &arrays[buffer], &mut whole);
             }
             return Ok(whole);
-        }
+        };
         let (mut own, mut of_patch) = (Vec::new(), Vec::new());
         for (_, arrays) in self.own_patches() {
             T::put(arrays[buffer].values(), &mut of_patch);
@@ -92,12 +92,18 @@ impl<T: Number> Fields<T> {
         Ok(whole)
     }
 
+    /// Returns the planes of a buffer in the order of a file, if several ranks have them.
+    pub(crate) fn planes(&self, buffer: usize) -> Option<Planes<'_, T>> {
+        let arrays = self.own_patches().map(|(_, arrays)| Cow::Borrowed(&arrays[buffer]));
+        let of = (self.ranks()?, self.domain.patches);
+        Some(Planes::new(of, (*self.shape(), arrays.collect())))
+    }
+
     /// Returns the value that the rank has which owns a patch.
     pub(super) fn of_owner(&self, patch: usize, value: Option<T>) -> Option<T> {
-        let ranks = &self.domain.ranks;
-        if ranks.count() == 1 {
+        let Some(ranks) = self.ranks() else {
             return value;
-        }
+        };
         let mut bytes = Vec::new();
         T::put(value.as_slice(), &mut bytes);
         let all = ranks.gather(&bytes);
@@ -109,10 +115,9 @@ impl<T: Number> Fields<T> {
 
     /// Returns the first of the cells that ranks have found, in the order of the mesh.
     pub(super) fn first_of_all(&self, cell: Option<[usize; 3]>) -> Option<[usize; 3]> {
-        let ranks = &self.domain.ranks;
-        if ranks.count() == 1 {
+        let Some(ranks) = self.ranks() else {
             return cell;
-        }
+        };
         let bytes = cell.iter().flatten().flat_map(|at| (*at as u64).to_le_bytes());
         let all = ranks.gather(&bytes.collect::<Vec<u8>>());
         let read = |bytes: &Vec<u8>| {

@@ -14,7 +14,7 @@ use super::shape::ALIGNMENT;
 use super::{Array, Buffers, Cut, Filling, GhostDepth, Shape};
 use crate::io::free_memory;
 use crate::mesh::{Boundaries, Mesh, Neighbours, Patch, Patches};
-use crate::transport::Ranks;
+use crate::transport::{Carrier, Ranks};
 use crate::{Error, Number};
 
 /// The mesh and the settings of a device, apart from its plan.
@@ -34,6 +34,15 @@ pub(crate) struct Domain {
     pub(crate) look_every: usize,
     /// The processes that have the patches: each those of the device of its number, or one all of them.
     pub(crate) ranks: Ranks,
+    /// The library that carries values between the cards of ranks, if one is asked for.
+    pub(crate) carrier: Option<Carrier>,
+}
+
+impl Domain {
+    /// Returns the number of the first device of this process.
+    pub(crate) fn first_device(&self) -> usize {
+        self.ranks.rank()
+    }
 }
 
 /// A value that is infinite or NaN, or has grown without bound.
@@ -134,11 +143,16 @@ impl<T: Number> Fields<T> {
         &mut self.arrays[0][buffer]
     }
 
+    /// Returns the processes that have the patches, if there are several. A mesh of one patch is whole on each.
+    pub(crate) fn ranks(&self) -> Option<&Ranks> {
+        Some(&self.domain.ranks).filter(|ranks| ranks.count() > 1 && self.arrays.len() > 1)
+    }
+
     /// Returns the numbers of the patches of this process.
     fn own(&self) -> Range<usize> {
-        match &self.domain.ranks {
-            ranks if ranks.count() == 1 => 0..self.arrays.len(),
-            ranks => self.domain.patches.owned(ranks.rank()),
+        match self.ranks() {
+            None => 0..self.arrays.len(),
+            Some(ranks) => self.domain.patches.owned(ranks.rank()),
         }
     }
 

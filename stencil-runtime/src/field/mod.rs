@@ -8,6 +8,7 @@ mod exchange;
 mod fields;
 mod ghosts;
 pub(crate) mod memory_use;
+mod planes;
 mod shape;
 
 pub(crate) use array::{Array, PAGE};
@@ -18,4 +19,5 @@ pub(crate) use exchange::Sent;
 pub(crate) use fields::{BadValue, Domain, Fields, array_of};
 pub(crate) use ghosts::Filling;
 pub use memory_use::{MemoryUse, Shortage};
+pub(crate) use planes::Planes;
 pub(crate) use shape::{ALIGNMENT, Shape};

@@ -149,6 +149,26 @@ impl NpzWriter {
         })
     }
 
+    /// Adds an array of this shape, whose values a function gives part by part, in C order.
+    pub(crate) fn array_by<T: Element>(
+        &mut self,
+        name: &str,
+        shape: &[usize],
+        mut next: impl FnMut() -> Option<Vec<T>>,
+    ) -> Result<(), NpzError> {
+        let header = npy::header(T::DESCR, shape);
+        let size = header.len() as u64 + (shape.iter().product::<usize>() * T::SIZE) as u64;
+        self.entry(name, size, |out| {
+            out.write_all(&header)?;
+            let mut bytes = Vec::new();
+            while let Some(values) = next() {
+                T::put(&values, &mut bytes);
+                out.write_all(&bytes)?;
+            }
+            Ok(())
+        })
+    }
+
     /// Adds a number.
     pub fn f64(&mut self, name: &str, value: f64) -> Result<(), NpzError> {
         self.scalar(name, "<f8", value.to_le_bytes())

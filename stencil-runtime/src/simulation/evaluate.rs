@@ -1,13 +1,13 @@
 //! Values of any expression of the language on the state of a run.
 
-use ndarray::Array3;
+use ndarray::{Array2, Array3};
 use stencil_compiler::diag::{Code, Diagnostic, Diagnostics, Place, Span};
 use stencil_compiler::discretize::{Observation, observe};
 use stencil_compiler::model::{Model, parse, text};
 
 use super::Simulation;
 use crate::backend::cpu::Evaluation;
-use crate::{Error, Number, SystemDef};
+use crate::{Axis, Error, Number, SystemDef};
 
 /// The name under which an expression is observed.
 const NAME: &str = "evaluated";
@@ -124,6 +124,46 @@ impl<T: Number> Simulation<T> {
     /// If the expression reads more ghost cells than the simulation has, see [`Builder::evaluates`](crate::Builder::evaluates);
     /// if it is one of another system.
     pub fn evaluate(&mut self, quantity: &Quantity) -> Result<Array3<f64>, Error> {
+        let [nx, ny, nz] = self.cells();
+        let rows =
+            self.evaluated(quantity, |_| true, |row| row.iter().map(|v| v.to_f64()).collect())?;
+        Array3::from_shape_vec((nz, ny, nx), rows.concat())
+            .map_err(|e| Error::Bug(format!("`{}`: {e}", quantity.text)))
+    }
+
+    /// Returns the values of an expression in the cells of this number along an axis: `[z, y]`, `[z, x]` or `[y, x]`. They are
+    /// those of [`evaluate`](Self::evaluate), and [ranks](crate::Builder::ranks) gather no others.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    pub fn evaluate_plane(
+        &mut self,
+        quantity: &Quantity,
+        (normal, at): (Axis, usize),
+    ) -> Result<Array2<f64>, Error> {
+        check_plane(self.cells(), (normal, at))?;
+        let ny = self.cells()[1];
+        let is_wanted = |row: usize| match normal {
+            Axis::X => true,
+            Axis::Y => row % ny == at,
+            Axis::Z => row / ny == at,
+        };
+        let of_row = |row: &[T]| match normal {
+            Axis::X => vec![row[at].to_f64()],
+            Axis::Y | Axis::Z => row.iter().map(|v| v.to_f64()).collect(),
+        };
+        let values = self.evaluated(quantity, is_wanted, of_row)?.concat();
+        Array2::from_shape_vec(plane_shape(self.cells(), normal), values)
+            .map_err(|e| Error::Bug(format!("`{}`: {e}", quantity.text)))
+    }
+
+    /// Evaluates an expression in the rows that are wanted, and takes values of each.
+    fn evaluated(
+        &mut self,
+        quantity: &Quantity,
+        is_wanted: impl Fn(usize) -> bool + Send + Sync,
+        of_row: impl Fn(&[T]) -> Vec<f64> + Send + Sync,
+    ) -> Result<Vec<Vec<f64>>, Error> {
         let Observation { algorithm, quantities } = &quantity.observation;
         let at = quantities.iter().position(|q| q.name.as_str() == NAME);
         let at = at.ok_or_else(|| Error::Bug(format!("`{}` is not observed", quantity.text)))?;
@@ -149,14 +189,32 @@ impl<T: Number> Simulation<T> {
         let t = self.t;
         let mut rows = Vec::new();
         self.device.on_host(&mut |fields| {
-            rows = evaluation.rows(fields, &uniforms, t, |rows| {
-                let row = rows.first().copied().unwrap_or_default();
-                row.iter().map(|v| v.to_f64()).collect()
+            rows = evaluation.rows_of(fields, (&uniforms, t), &is_wanted, |rows| {
+                of_row(rows.first().copied().unwrap_or_default())
             });
         })?;
-        let [nx, ny, nz] = mesh.cells;
-        Array3::from_shape_vec((nz, ny, nx), rows.concat())
-            .map_err(|e| Error::Bug(format!("`{}`: {e}", quantity.text)))
+        Ok(rows)
+    }
+}
+
+/// Is there a cell of this number along an axis?
+pub(super) fn check_plane(cells: [usize; 3], (normal, at): (Axis, usize)) -> Result<(), Error> {
+    if at < cells[normal.index()] {
+        return Ok(());
+    }
+    Err(Error::Value {
+        what: format!("the cell of a plane along {normal}"),
+        value: at as f64,
+        help: format!("there are {} cells, counted from 0", cells[normal.index()]),
+    })
+}
+
+/// Returns the numbers of cells of a plane, vertical first.
+pub(super) fn plane_shape([nx, ny, nz]: [usize; 3], normal: Axis) -> (usize, usize) {
+    match normal {
+        Axis::X => (nz, ny),
+        Axis::Y => (nz, nx),
+        Axis::Z => (ny, nx),
     }
 }
 

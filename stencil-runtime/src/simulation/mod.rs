@@ -30,7 +30,7 @@ use crate::backend::stream::{Passes, Slabs};
 use crate::backend::{self, Device};
 use crate::mesh::{Mesh, Patches, Sampled};
 use crate::step::{Fused, Rules};
-use crate::transport::Ranks;
+use crate::transport::{Carrier, Ranks};
 use crate::{Error, Instructions, MemoryUse, Number, Schedule, SystemDef, ToSystem};
 use builder::{number, rules};
 use watch::Watch;
@@ -351,6 +351,11 @@ impl<T: Number> Simulation<T> {
     /// Returns the processes that do the run together.
     pub fn ranks(&self) -> &Ranks {
         &self.device.fields().domain.ranks
+    }
+
+    /// Returns the library that carries values between the cards of [ranks](Self::ranks), if they have cards.
+    pub fn carrier(&self) -> Option<Carrier> {
+        backend::on_card(self.device.as_ref())?.carrier()
     }
 
     /// Returns the coordinates of the first cell.

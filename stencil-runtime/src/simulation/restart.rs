@@ -50,12 +50,8 @@ impl<T: Number> Simulation<T> {
         if self.lost {
             return Err(Error::Lost);
         }
-        let mut file = self.ranks().is_first().then(|| NpzWriter::create(path)).transpose()?;
-        for name in self.device.fields().buffers.fields() {
-            let values = self.field(name)?;
-            file.as_mut().map_or(Ok(()), |file| file.array(name, &values))?;
-        }
-        let Some(mut file) = file else {
+        let names: Vec<&str> = self.components().collect();
+        let Some(mut file) = self.begin_npz(path, &names)? else {
             return Ok(());
         };
         file.f64(&self.entry("t"), self.t)?;
@@ -68,6 +64,48 @@ impl<T: Number> Simulation<T> {
         }
         file.finish()?;
         Ok(())
+    }
+
+    /// Begins a `.npz` with some components as `[z, y, x]`, and returns it with room for more entries; `None` on ranks that do not
+    /// write. All [ranks](crate::Builder::ranks) begin it together. The first one has some planes of the mesh at a time, and no
+    /// array of all cells.
+    ///
+    /// ```no_run
+    /// # fn save(simulation: &stencil_runtime::Simulation<f32>) -> Result<(), stencil_runtime::Error> {
+    /// if let Some(mut file) = simulation.begin_npz("speed.npz", &["u_x", "u_y"])? {
+    ///     file.f64("t", simulation.t())?;
+    ///     file.finish()?;
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no such component, or the file cannot be written.
+    pub fn begin_npz(
+        &self,
+        path: impl AsRef<Path>,
+        components: &[&str],
+    ) -> Result<Option<NpzWriter>, Error> {
+        let is_first = self.ranks().is_first();
+        let mut file = is_first.then(|| NpzWriter::create(path)).transpose();
+        let [nx, ny, nz] = self.cells();
+        for name in components {
+            let Some(mut planes) = self.device.planes(self.component(name)?)? else {
+                let values = self.field(name)?;
+                let write = |file: &mut NpzWriter| file.array(name, &values);
+                let written = file.as_mut().ok().and_then(Option::as_mut).map_or(Ok(()), write);
+                file = written.and(file);
+                continue;
+            };
+            let shape = [nz, ny, nx];
+            let write = |file: &mut NpzWriter| file.array_by(name, &shape, || planes.next());
+            let written = file.as_mut().ok().and_then(Option::as_mut).map_or(Ok(()), write);
+            // Others send their values whatever becomes of the file.
+            while planes.next().is_some() {}
+            file = written.and(file);
+        }
+        Ok(file?)
     }
 
     /// Returns the name of an entry, apart from those of components.

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use ndarray::{Array3, ArrayView3};
+use ndarray::{Array2, Array3, ArrayView3};
 use stencil_compiler::algorithm::Role;
 use stencil_compiler::catalogue::Rank;
 use stencil_compiler::expr::Real;
 use stencil_compiler::plan::BufferRole;
 
+use super::evaluate::{check_plane, plane_shape};
 use super::{Sampled, Simulation};
 use crate::backend::Device;
 use crate::mesh::{Axis, Given, Mesh};
@@ -147,6 +148,45 @@ impl<T: Number> Simulation<T> {
     pub fn field(&self, name: &str) -> Result<ArrayView3<'_, T>, Error> {
         let at = self.component(name)?;
         self.device.interior(at)
+    }
+
+    /// Returns the values of a component in the cells of this number along an axis: `[z, y]`, `[z, x]` or `[y, x]`. The first of
+    /// [ranks](crate::Builder::ranks) has some planes of the mesh at a time, and no array of all cells.
+    ///
+    /// # Errors
+    /// If there is no such component, or there are fewer cells.
+    pub fn field_plane(
+        &self,
+        name: &str,
+        (normal, at): (Axis, usize),
+    ) -> Result<Array2<f64>, Error> {
+        let ([nx, ny, _], axis) = (self.cells(), ndarray::Axis(2 - normal.index()));
+        let bug = |what: &str| Error::Bug(format!("`{name}` has {what}"));
+        check_plane(self.cells(), (normal, at))?;
+        let Some(mut planes) = self.device.planes(self.component(name)?)? else {
+            return Ok(self.field(name)?.index_axis(axis, at).mapv(|v| v.to_f64()));
+        };
+        let (mut before, mut values, mut bytes) = (0, Vec::new(), Vec::new());
+        while let Some(next) = planes.next() {
+            let count = next.len() / (nx * ny);
+            let next = ArrayView3::from_shape((count, ny, nx), &next);
+            let next = next.map_err(|_| bug("planes of another size"))?;
+            match normal {
+                Axis::Z if (before..before + count).contains(&at) => {
+                    values.extend(next.index_axis(axis, at - before));
+                }
+                Axis::Z => {}
+                Axis::X | Axis::Y => values.extend(next.index_axis(axis, at)),
+            }
+            before += count;
+        }
+        T::put(&values, &mut bytes);
+        let bytes = self.ranks().gather(&bytes).swap_remove(0);
+        values.resize(bytes.len() / T::BYTES, T::ZERO);
+        T::take(&mut values, &bytes);
+        let values = values.iter().map(|v| v.to_f64()).collect();
+        Array2::from_shape_vec(plane_shape(self.cells(), normal), values)
+            .map_err(|_| bug("a plane of another size"))
     }
 
     /// Returns a component as `f64`, whatever the precision of the run: for pictures and statistics.

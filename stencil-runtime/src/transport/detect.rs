@@ -41,6 +41,17 @@ pub fn mpi_library() -> Option<&'static str> {
     MPI.into_iter().find(|name| open(name).is_some())
 }
 
+/// Does the library of MPI say that it reaches the memory of cards? Open MPI has a function for it; others do not tell.
+pub fn mpi_reaches_cards() -> bool {
+    type Ask = unsafe extern "C" fn() -> c_int;
+    let Some(library) = MPI.into_iter().find_map(open) else {
+        return false;
+    };
+    // SAFETY: the function is asked for with the type that its header declares; it takes nothing, and returns a fact about
+    // the library.
+    unsafe { library.get::<Ask>(b"MPIX_Query_cuda_support").is_ok_and(|ask| ask() == 1) }
+}
+
 /// Returns the program that starts runs of MPI, if it is on the path.
 pub fn mpirun() -> Option<PathBuf> {
     let folders = env::var_os("PATH")?;

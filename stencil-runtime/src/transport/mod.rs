@@ -1,6 +1,7 @@
 //! Transport of bytes between the processes of a run, which are its ranks. Libraries move them.
 
 mod alone;
+mod carrier;
 mod cores;
 mod detect;
 #[cfg(feature = "mpi")]
@@ -9,9 +10,11 @@ mod mpi;
 mod tests;
 
 use std::fmt::Debug;
+use std::iter;
 use std::sync::Arc;
 
-pub use detect::{mpi_library, mpirun, nccl_version, started_rank};
+pub use carrier::Carrier;
+pub use detect::{mpi_library, mpi_reaches_cards, mpirun, nccl_version, started_rank};
 
 /// Bytes for another rank, and the number of bytes that come from it.
 #[derive(Debug)]
@@ -19,6 +22,16 @@ pub(crate) struct Message {
     pub(crate) peer: usize,
     pub(crate) bytes: Vec<u8>,
     pub(crate) coming: usize,
+}
+
+/// Bytes at an address for another rank, and the room at another address for those that come from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Parcel {
+    pub(crate) peer: usize,
+    /// The address and the number of the bytes to send.
+    pub(crate) sent: (u64, usize),
+    /// The address and the number of the bytes to come.
+    pub(crate) coming: (u64, usize),
 }
 
 /// Messages on their way.
@@ -38,6 +51,32 @@ trait Transport: Debug + Send + Sync {
 
     /// Returns the bytes of each rank.
     fn gather(&self, own: &[u8]) -> Vec<Vec<u8>>;
+
+    /// Returns the bytes of each rank on the first one, and nothing on others.
+    fn gather_on_first(&self, own: &[u8]) -> Vec<Vec<u8>> {
+        let lengths = self.gather(&(own.len() as u64).to_le_bytes());
+        let length = |bytes: &Vec<u8>| bytes.first_chunk().map_or(0, |n| u64::from_le_bytes(*n));
+        let others = lengths.iter().map(|bytes| length(bytes) as usize).enumerate().skip(1);
+        let message = |(peer, coming)| Message { peer, bytes: Vec::new(), coming };
+        if self.rank() > 0 {
+            self.post(vec![Message { peer: 0, bytes: own.to_vec(), coming: 0 }]).wait();
+            return Vec::new();
+        }
+        let come = self.post(others.map(message).collect()).wait();
+        iter::once(own.to_vec()).chain(come.into_iter().map(Vec::from)).collect()
+    }
+
+    /// Moves bytes from memory to memory, and waits for all of them.
+    ///
+    /// # Safety
+    /// The library reaches both ranges of each parcel; nothing else changes those that are sent, or uses those that bytes come
+    /// to.
+    unsafe fn exchange(&self, parcels: &[Parcel]);
+
+    /// Does the library reach the memory of cards?
+    fn reaches_cards(&self) -> bool {
+        false
+    }
 
     /// Is it so on any rank?
     fn any(&self, own: bool) -> bool;
@@ -134,6 +173,52 @@ impl Ranks {
     /// Returns the bytes of each rank.
     pub(crate) fn gather(&self, own: &[u8]) -> Vec<Vec<u8>> {
         self.0.gather(own)
+    }
+
+    /// Returns the bytes of each rank on the first one, and nothing on others.
+    pub(crate) fn gather_on_first(&self, own: &[u8]) -> Vec<Vec<u8>> {
+        self.0.gather_on_first(own)
+    }
+
+    /// Moves bytes from memory to memory, and waits for all of them.
+    ///
+    /// # Safety
+    /// As for the library: see [`Transport::exchange`].
+    pub(crate) unsafe fn exchange(&self, parcels: &[Parcel]) {
+        // SAFETY: as the caller promises.
+        unsafe { self.0.exchange(parcels) }
+    }
+
+    /// Does MPI reach the memory of cards?
+    pub fn reaches_cards(&self) -> bool {
+        self.0.reaches_cards()
+    }
+
+    /// Returns the least number of all ranks. All ranks ask together.
+    pub(crate) fn least(&self, own: u64) -> u64 {
+        if self.count() == 1 {
+            return own;
+        }
+        let all = self.gather(&own.to_le_bytes());
+        let all = all.iter().filter_map(|bytes| bytes.first_chunk());
+        all.map(|bytes| u64::from_le_bytes(*bytes)).min().unwrap_or(own)
+    }
+
+    /// Joins arrays of which each rank has some numbers, and zeros in place of those that others have. All ranks ask together.
+    pub(crate) fn join(&self, own: &mut [u64]) {
+        let bytes: Vec<u8> = own.iter().flat_map(|number| number.to_le_bytes()).collect();
+        for other in self.gather(&bytes) {
+            for (number, bytes) in own.iter_mut().zip(other.as_chunks().0) {
+                *number |= u64::from_le_bytes(*bytes);
+            }
+        }
+    }
+
+    /// Returns the number of this rank among those of its host. All ranks ask together.
+    pub(crate) fn number_on_host(&self) -> usize {
+        let host = self.0.host().into_bytes();
+        let all = self.gather(&host);
+        all[..self.rank()].iter().filter(|other| **other == host).count()
     }
 
     /// Returns the number of cores for this rank, if the system tells: ranks of one host share those that several may use. All

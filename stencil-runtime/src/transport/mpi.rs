@@ -1,19 +1,22 @@
 //! Ranks of MPI.
 
+use std::ffi::c_void;
 use std::fmt::{self, Debug};
-use std::thread;
+use std::{ptr, thread};
 
 use ::mpi::Count;
 use ::mpi::Threading;
 use ::mpi::collective::SystemOperation;
 use ::mpi::datatype::PartitionMut;
 use ::mpi::environment::{self, Universe};
+use ::mpi::ffi;
 use ::mpi::point_to_point::{Destination, Source};
 use ::mpi::request::{StaticScope, WaitGuard};
 use ::mpi::topology::SimpleCommunicator;
 use ::mpi::traits::{Communicator, CommunicatorCollectives};
 
-use super::{Exchange, Message, Transport};
+use super::detect::mpi_reaches_cards;
+use super::{Exchange, Message, Parcel, Transport};
 
 /// Bytes that one call moves at most: MPI counts them by 32 bits.
 const MOST: usize = 1 << 30;
@@ -120,6 +123,50 @@ impl Transport for Mpi {
             }
         }
         all
+    }
+
+    unsafe fn exchange(&self, parcels: &[Parcel]) {
+        let parts = |(at, bytes): (u64, usize)| {
+            let begins = (0..bytes).step_by(MOST);
+            begins.map(move |begin| (at + begin as u64, (bytes - begin).min(MOST)))
+        };
+        let coming = parcels.iter().flat_map(|p| parts(p.coming).map(|part| (p.peer, part)));
+        let sent = parcels.iter().flat_map(|p| parts(p.sent).map(|part| (p.peer, part)));
+        let mut requests: Vec<ffi::MPI_Request> = Vec::new();
+        // SAFETY: the caller promises that the library reaches these bytes, and that nothing else uses them before all
+        // requests are done, here.
+        unsafe {
+            for (peer, (at, bytes)) in coming {
+                requests.push(ffi::RSMPI_REQUEST_NULL);
+                ffi::MPI_Irecv(
+                    at as *mut c_void,
+                    bytes as Count,
+                    ffi::RSMPI_UINT8_T,
+                    peer as i32,
+                    TAG,
+                    ffi::RSMPI_COMM_WORLD,
+                    requests.last_mut().map_or(ptr::null_mut(), ptr::from_mut),
+                );
+            }
+            for (peer, (at, bytes)) in sent {
+                requests.push(ffi::RSMPI_REQUEST_NULL);
+                ffi::MPI_Isend(
+                    at as *const c_void,
+                    bytes as Count,
+                    ffi::RSMPI_UINT8_T,
+                    peer as i32,
+                    TAG,
+                    ffi::RSMPI_COMM_WORLD,
+                    requests.last_mut().map_or(ptr::null_mut(), ptr::from_mut),
+                );
+            }
+            let ignored = ffi::RSMPI_STATUSES_IGNORE;
+            ffi::MPI_Waitall(requests.len() as Count, requests.as_mut_ptr(), ignored);
+        }
+    }
+
+    fn reaches_cards(&self) -> bool {
+        mpi_reaches_cards()
     }
 
     fn any(&self, own: bool) -> bool {

@@ -1,10 +1,13 @@
 //! Ranks that are threads of one process: the same calls without a library.
 
+mod table;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex};
-use std::thread;
+use std::{env, fs, process, slice, thread};
 
-use super::{Exchange, Message, Ranks, Transport};
+use super::{Exchange, Message, Parcel, Ranks, Transport};
+use crate::io::Npz;
 use crate::{Axis, Boundary, Error, Quantity, Simulation, Source, SystemDef};
 
 /// Messages by their kind, their sender and their receiver.
@@ -64,6 +67,20 @@ impl Transport for Thread {
     fn gather(&self, own: &[u8]) -> Vec<Vec<u8>> {
         (0..self.ranks).for_each(|to| self.send(Kind::Gather, to, own.to_vec()));
         (0..self.ranks).map(|from| self.receive(Kind::Gather, from)).collect()
+    }
+
+    unsafe fn exchange(&self, parcels: &[Parcel]) {
+        let message = |p: &Parcel| {
+            // SAFETY: the caller promises that so many bytes are there.
+            let bytes = unsafe { slice::from_raw_parts(p.sent.0 as *const u8, p.sent.1) };
+            Message { peer: p.peer, bytes: bytes.to_vec(), coming: p.coming.1 }
+        };
+        let come = self.post(parcels.iter().map(message).collect()).wait();
+        for (parcel, bytes) in parcels.iter().zip(come) {
+            // SAFETY: as above; nothing else uses this room.
+            unsafe { slice::from_raw_parts_mut(parcel.coming.0 as *mut u8, bytes.len()) }
+                .copy_from_slice(&bytes);
+        }
     }
 
     fn any(&self, own: bool) -> bool {
@@ -143,10 +160,37 @@ fn run(
     let slope = Quantity::new(&system, "d[x](q)").unwrap();
     let slope = simulation.evaluate(&slope).unwrap().iter().map(|v| v.to_bits()).collect();
     let (bits, t) = (simulation.bits().unwrap(), simulation.t());
+    planes_are_those_of_fields(&mut simulation, "d[x](q)");
     simulation.set("q", |x, _, _| if x > 0.8 { -1e200 } else { 1.0 }).unwrap();
     simulation.set_dt(0.1).unwrap();
     let failed: Result<_, Error> = simulation.run(50, |_, _| ());
     (bits, t, slope, failed.unwrap_err().to_string())
+}
+
+/// Planes that ranks gather are those of the fields that they gather, and a file has the same values.
+fn planes_are_those_of_fields(simulation: &mut Simulation<f64>, quantity: &str) {
+    let slope = Quantity::new(simulation.system(), quantity).unwrap();
+    for (axis, at) in [(Axis::X, 11), (Axis::Y, 3), (Axis::Z, 0)] {
+        let normal = ndarray::Axis(2 - axis.index());
+        let plane = simulation.field_plane("q", (axis, at)).unwrap();
+        assert_eq!(plane, simulation.field("q").unwrap().index_axis(normal, at));
+        let plane = simulation.evaluate_plane(&slope, (axis, at)).unwrap();
+        assert_eq!(plane, simulation.evaluate(&slope).unwrap().index_axis(normal, at));
+    }
+    let error = simulation.field_plane("q", (Axis::Y, 99)).unwrap_err().to_string();
+    assert!(error.contains("the cell of a plane along y"), "{error}");
+    let name = format!("planes-{}-{:?}.npz", process::id(), thread::current().id());
+    let path = env::temp_dir().join(name.replace(['(', ')'], "-"));
+    let file = simulation.begin_npz(&path, &["q"]).unwrap();
+    assert_eq!(file.is_some(), simulation.ranks().is_first());
+    if let Some(file) = file {
+        file.finish().unwrap();
+        let written = Npz::open(&path).unwrap().array_f64("q").unwrap();
+        fs::remove_file(&path).unwrap();
+        assert_eq!(written, simulation.field("q").unwrap().into_dyn());
+    } else {
+        simulation.field("q").unwrap();
+    }
 }
 
 /// Rows that are cut, rows that are whole, and patches of several sizes.
@@ -175,6 +219,20 @@ fn ranks_agree() {
         (ranks.any(own == 1), ranks.any(false), ranks.of_first(own as u64 + 7), unlike)
     });
     assert_eq!(agreed, [(true, false, 7, Some(2)); 3]);
+    for (rank, (least, joined, gathered)) in on_ranks(3, |ranks| {
+        let own = ranks.rank() as u64;
+        let mut joined = [0, 0, 0, 7 << 60];
+        joined[own as usize] = own + 5;
+        ranks.join(&mut joined);
+        (ranks.least(9 - own), joined, ranks.gather_on_first(&vec![own as u8; own as usize]))
+    })
+    .into_iter()
+    .enumerate()
+    {
+        assert_eq!((least, joined), (7, [5, 6, 7, 7 << 60]));
+        let all = vec![vec![], vec![1], vec![2, 2]];
+        assert_eq!(gathered, if rank == 0 { all } else { Vec::new() });
+    }
     let shares = on_ranks(2, |ranks| (ranks.on_this_host(), ranks.cores()));
     assert!(shares.iter().all(|(host, cores)| *host == 2 && cores.is_none_or(|n| n >= 1)));
 }

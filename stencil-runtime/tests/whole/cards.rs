@@ -356,3 +356,33 @@ fn cards_that_cannot_share_are_refused() {
     let refused = error(run().patches([2, 1, 1]).devices([0, 0]).schedule(surface));
     assert!(refused.contains("use `layout soa` on several cards"), "{refused}");
 }
+
+/// Without room on the second card, a run on both is refused, and the cards are as they were.
+#[test]
+fn a_second_card_without_room_is_an_error() {
+    let heat = text(
+        "pub system Heat in 3d { field q: scalar; ddt(q) = lap(q); }
+        scheme s for Heat { space: central<order = 2>; time: euler; }",
+    );
+    let cards = if there_is_a_card() { Card::all().unwrap_or_default() } else { Vec::new() };
+    let [_, second, ..] = cards.as_slice() else {
+        eprintln!("skipped: this machine has no two cards");
+        return;
+    };
+    // Three arrays take seven tenths of the second card; half of three others have no room beside them.
+    let planes =
+        |share: f64| (share * second.memory as f64 / (3.0 * 8.0 * 1024.0 * 1024.0)) as usize;
+    let run = |planes: usize| {
+        let run = Simulation::<f64>::builder(&heat).cells([1024, 1024, planes]).dt(1e-9);
+        run.engine(Engine::Cuda).patches([1, 1, 4])
+    };
+    let first = run(planes(0.7)).devices([1]).build().unwrap();
+    let both = |planes: usize| run(planes).devices([0, 1]).build();
+    let refused = both(planes(0.9)).unwrap_err().to_string();
+    assert!(refused.contains("card 1"), "{refused}");
+    let mut small = both(8).unwrap();
+    small.set("q", |x, _, _| x).unwrap();
+    small.run(2, |_, _| ()).unwrap();
+    drop(first);
+    assert!(both(planes(0.9)).is_ok());
+}

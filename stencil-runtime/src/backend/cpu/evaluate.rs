@@ -114,8 +114,19 @@ impl Evaluation {
         t: f64,
         reduce: impl Fn(&[&[T]]) -> Vec<f64> + Sync,
     ) -> Vec<Vec<f64>> {
+        self.rows_of(fields, (uniforms, t), |_| true, reduce)
+    }
+
+    /// Does the same with the rows that are wanted, by their place along y, then z.
+    pub(crate) fn rows_of<T: Number>(
+        &self,
+        fields: &mut Fields<T>,
+        (uniforms, t): (&[f64], f64),
+        is_wanted: impl Fn(usize) -> bool,
+        reduce: impl Fn(&[&[T]]) -> Vec<f64> + Sync,
+    ) -> Vec<Vec<f64>> {
         fields.fill(&self.filling, t);
-        let rows = SharedRows::new(fields);
+        let rows = SharedRows::new(fields, is_wanted);
         if !rows.are_cut() {
             let own = self.own_rows(fields, uniforms, rows.own(), |_, values| reduce(values));
             return rows.gather(own);

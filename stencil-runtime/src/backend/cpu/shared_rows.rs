@@ -8,6 +8,9 @@ use crate::io::Element;
 use crate::mesh::Patch;
 use crate::transport::{Message, Ranks};
 
+/// The rank of rows that are not wanted.
+const NOBODY: usize = usize::MAX;
+
 /// The rows of a mesh, and the ranks that have them. Rows are counted by their place along y, then z.
 pub(super) struct SharedRows<'a> {
     ranks: &'a Ranks,
@@ -21,7 +24,8 @@ pub(super) struct SharedRows<'a> {
 }
 
 impl<'a> SharedRows<'a> {
-    pub(super) fn new<T: Number>(fields: &'a Fields<T>) -> Self {
+    /// Takes the rows that are wanted; others are nobody's.
+    pub(super) fn new<T: Number>(fields: &'a Fields<T>, is_wanted: impl Fn(usize) -> bool) -> Self {
         let (ranks, cells) = (&fields.domain.ranks, fields.domain.mesh.cells);
         let patches = fields.neighbours.patches.as_slice();
         let rows_of = |patch: &Patch| {
@@ -31,19 +35,19 @@ impl<'a> SharedRows<'a> {
             planes.flat_map(move |z| rows.clone().map(move |y| y + cells[1] * z))
         };
         let count = cells[1] * cells[2];
-        if ranks.count() == 1 {
-            let (leaders, own) = (Vec::new(), (0..count).collect());
+        if fields.ranks().is_none() {
+            let (leaders, own) = (Vec::new(), (0..count).filter(|row| is_wanted(*row)).collect());
             return SharedRows { ranks, patches, cells, leaders, own, are_cut: false };
         }
-        let mut leaders = vec![0; count];
+        let mut leaders = vec![NOBODY; count];
         for patch in patches.iter().filter(|patch| patch.lo[0] == 0) {
-            rows_of(patch).for_each(|row| leaders[row] = patch.owner);
+            rows_of(patch).filter(|row| is_wanted(*row)).for_each(|row| leaders[row] = patch.owner);
         }
         let mut is_own = vec![false; count];
         for patch in patches.iter().filter(|patch| patch.owner == ranks.rank()) {
             rows_of(patch).for_each(|row| is_own[row] = true);
         }
-        let own = (0..count).filter(|row| is_own[*row]).collect();
+        let own = (0..count).filter(|row| is_own[*row] && is_wanted(*row)).collect();
         let are_cut = fields.domain.patches.cut()[0];
         SharedRows { ranks, patches, cells, leaders, own, are_cut }
     }
@@ -135,9 +139,9 @@ impl<'a> SharedRows<'a> {
         rows
     }
 
-    /// Returns the numbers of all rows from those that this rank reduces.
+    /// Returns the numbers of all rows that are wanted from those that this rank reduces.
     pub(super) fn gather(&self, own: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
-        if self.ranks.count() == 1 {
+        if self.leaders.is_empty() {
             return own;
         }
         let bytes = self.ranks.gather(&bytes_of(own.into_iter().flatten()));
@@ -150,7 +154,8 @@ impl<'a> SharedRows<'a> {
                 f64::take(&mut all[row], bytes);
             }
         }
-        all
+        let rows = all.into_iter().zip(&self.leaders);
+        rows.filter(|(_, leader)| **leader != NOBODY).map(|(row, _)| row).collect()
     }
 }
 

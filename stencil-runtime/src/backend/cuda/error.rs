@@ -6,6 +6,7 @@ use stencil_compiler::emit::EmitError;
 
 use super::card::driver;
 use crate::backend::cuda::compile::nvrtc::NvrtcError;
+use crate::transport::Carrier;
 
 /// The reason why a card could not be used, or a run on it had to end.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -198,6 +199,24 @@ pub enum CudaError {
     /// NVRTC is missing or refused a kernel.
     #[error(transparent)]
     Nvrtc(#[from] NvrtcError),
+    /// A carrier of values between cards that cannot be used.
+    #[error("`--transport {carrier}` cannot be used: {reason}; leave it out for one that can")]
+    Carrier {
+        /// The carrier that was asked for.
+        carrier: Carrier,
+        /// The reason.
+        reason: String,
+    },
+    /// A call of NCCL failed.
+    #[error(
+        "NCCL failed ({call}): {reason}; `NCCL_DEBUG=WARN` lets it say more, and `--transport staged` is without it"
+    )]
+    Nccl {
+        /// The call that failed.
+        call: &'static str,
+        /// The words of the library.
+        reason: String,
+    },
     /// A call of the driver failed.
     #[error("{call} failed: {reason}")]
     Driver {

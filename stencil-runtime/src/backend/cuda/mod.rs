@@ -7,6 +7,7 @@ mod calibration;
 mod card;
 mod compile;
 mod error;
+mod exchange;
 mod kernels;
 mod machine;
 mod memory;

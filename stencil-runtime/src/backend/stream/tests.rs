@@ -228,6 +228,7 @@ fn check(walls: bool, most: usize, at_once: usize, pool: &Arc<ThreadPool>) -> Re
         keep_last: false,
         look_every: 1,
         ranks: Ranks::alone(),
+        carrier: None,
     };
     let instructions = Checked::new(Instructions::best())?;
     let machine = |domain: Domain| {

@@ -48,7 +48,7 @@ impl<T: Number> Builder<T> {
     ///
     /// # Errors
     /// The first setting that does not fit, with a way out.
-    pub fn build(self) -> Result<Simulation<T>, Error> {
+    pub fn build(mut self) -> Result<Simulation<T>, Error> {
         let system = match self.system {
             Ok(ref system) => system.clone(),
             Err(error) => return Err(error),
@@ -57,6 +57,9 @@ impl<T: Number> Builder<T> {
         let look_every = self.looks()?;
         let instructions = Checked::new(self.instructions.unwrap_or_else(Instructions::best))?;
         let cache = self.cache.clone().or_else(cuda::Cache::of_user);
+        if self.ranks.count() > 1 && matches!(self.engine, Engine::Cuda | Engine::Auto) {
+            self.card = self.ranks.number_on_host() % cuda::Card::count().unwrap_or(1).max(1);
+        }
         let mut card = cuda::Opening::new(self.ordinals());
         if matches!(self.engine, Engine::Cuda | Engine::Auto) {
             card.begin(cache.as_ref());
@@ -66,7 +69,8 @@ impl<T: Number> Builder<T> {
         let (pick, picking) = self.picked(&system, &usual, (&mut card, cache.as_ref()));
         let timings = Timings { pick: begun.elapsed(), ..Timings::default() };
         let Planned { mesh, patches, params, boundaries, scheduled, halo } = usual;
-        let at_pace = |scheduled: Scheduled| scheduled.at_pace(&system, pace, &patches);
+        let at_pace =
+            |scheduled: Scheduled| scheduled.at_pace(&system, pace, (&patches, &self.ranks));
         let pick = pick.map(at_pace).transpose()?;
         let Scheduled { engine, schedule, plan, fused } = at_pace(scheduled)?;
         let streaming = self.streaming(pace, &patches);
@@ -102,8 +106,18 @@ impl<T: Number> Builder<T> {
             unchecked: self.unchecked_step,
         };
         let (keep_last, ranks) = (self.keep_last, self.ranks);
-        let domain =
-            Domain { mesh, patches, boundaries, halo, passes: false, keep_last, look_every, ranks };
+        let carrier = self.carrier;
+        let domain = Domain {
+            mesh,
+            patches,
+            boundaries,
+            halo,
+            passes: false,
+            keep_last,
+            look_every,
+            ranks,
+            carrier,
+        };
         let start = |setup: &Setup, engine: Chosen| {
             let of = (engine, domain.clone(), &sources);
             device::<T>(setup, of, pool.clone(), (&mut card, cache.clone()))
@@ -194,6 +208,11 @@ impl<T: Number> Builder<T> {
         let devices = self.devices.count(on_cards);
         let counts = match self.patches {
             Some(counts) => counts,
+            // Ranks with cards have whole rows.
+            None if on_cards && self.ranks.count() > 1 => {
+                let [_, ny, nz] = mesh.cells;
+                device_boxes([1, ny, nz], devices, periodic).map_err(|_| Error::RowsOfRanks)?
+            }
             None => device_boxes(mesh.cells, devices, periodic)?,
         };
         Patches::new(mesh, counts, devices)
@@ -409,7 +428,6 @@ pub(crate) fn device<T: Number>(
                 }
             }
         }
-        Chosen::Cuda if domain.ranks.count() > 1 => return Err(Error::RanksOnCards),
         Chosen::Cuda => {
             let cards = card.finish()?;
             let formulas = formulas(sources, plan);

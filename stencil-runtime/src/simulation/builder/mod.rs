@@ -17,7 +17,7 @@ use stencil_compiler::stability::Axes;
 use crate::backend::cuda::Cache;
 use crate::mesh::{Faces, Setting};
 use crate::simulation::{Pick, Quantity};
-use crate::transport::Ranks;
+use crate::transport::{Carrier, Ranks};
 use crate::{Boundary, Error, Instructions, Number, Schedule, Source, SystemDef, ToSystem};
 
 pub(crate) use build::{AUTO, Started, device, rules};
@@ -43,6 +43,7 @@ pub struct Builder<T> {
     patches: Option<[usize; 3]>,
     devices: Devices,
     ranks: Ranks,
+    carrier: Option<Carrier>,
     /// Ghost cells that expressions read between steps.
     halo: [usize; 3],
     boundaries: Vec<Setting>,
@@ -82,6 +83,7 @@ impl<T: Number> Builder<T> {
             patches: None,
             devices: Devices::default(),
             ranks: Ranks::alone(),
+            carrier: None,
             halo: [0; 3],
             boundaries: Vec::new(),
             sources: BTreeMap::new(),
@@ -221,11 +223,21 @@ impl<T: Number> Builder<T> {
     /// [devices](Self::devices) then. All ranks build the same run and call the same functions in the same order; those that
     /// return values of the whole mesh gather them on every rank. The first rank alone writes files. No bit of the results
     /// depends on the ranks.
+    ///
+    /// On cards, each rank has one: of the cards of its host that of its number among the ranks there, counted around. The mesh is
+    /// cut along y and z only.
     pub fn ranks(mut self, ranks: Ranks) -> Self {
         if ranks.count() > 1 {
             self.devices = Devices::Count(ranks.count());
         }
         self.ranks = ranks;
+        self
+    }
+
+    /// Sets the library that carries values between the cards of [ranks](Self::ranks); the fastest one that all of them have if
+    /// not set. No bit of the results depends on it.
+    pub fn carrier(mut self, carrier: Carrier) -> Self {
+        self.carrier = Some(carrier);
         self
     }
 
@@ -450,6 +462,7 @@ impl<T: Number> Builder<T> {
     /// Returns the numbers of the cards, as many as there are devices.
     fn ordinals(&self) -> Vec<usize> {
         match &self.devices {
+            _ if self.ranks.count() > 1 => vec![self.card],
             Devices::Cards(cards) => cards.clone(),
             devices => {
                 let on_cards = matches!(self.engine, Engine::Cuda | Engine::Auto);

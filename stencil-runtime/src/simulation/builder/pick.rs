@@ -20,7 +20,8 @@ impl<T: Number> Builder<T> {
     ) -> (Option<Scheduled>, Picking<T>) {
         let is_sealed = cache.and_then(Cache::sealed_by).is_some();
         let is_open = matches!(usual.scheduled.engine, Chosen::Cuda) && self.schedule.is_none();
-        let stays = !matches!(self.stream, Stream::Steps(_));
+        // Ranks would change their schedules at steps of their own.
+        let stays = !matches!(self.stream, Stream::Steps(_)) && self.ranks.count() == 1;
         let is_wanted = is_open && !is_sealed && stays && self.pick != Pick::Off;
         let Some(card) = is_wanted.then(|| card.card().cloned()).flatten() else {
             return (None, Picking::Over(Picked::Unwanted));

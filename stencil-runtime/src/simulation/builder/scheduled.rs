@@ -10,6 +10,7 @@ use super::engine::Chosen;
 use crate::mesh::{Boundaries, Given, Patches, Sampled, formula};
 use crate::simulation::Pace;
 use crate::step::Fused;
+use crate::transport::Ranks;
 use crate::{Error, Number, Schedule, SystemDef};
 
 /// The schedule of a run, the engine that follows it, and the plans that it gives.
@@ -61,7 +62,7 @@ impl Scheduled {
         mut self,
         system: &SystemDef,
         pace: Pace,
-        patches: &Patches,
+        (patches, ranks): (&Patches, &Ranks),
     ) -> Result<Self, Error> {
         if let (Pace::Adaptive { limit, .. }, Some(observation)) = (pace, system.observation()) {
             let quantities = observation.quantities.iter();
@@ -71,8 +72,9 @@ impl Scheduled {
         }
         if patches.devices > 1 {
             let among = |plan: &mut Plan| {
-                // Launches store values in the memory of others only where these are layers of a whole patch.
-                if plan.overlap.is_none() && !patches.are_layers() {
+                // Launches store values in the memory of others of their process only, where these are layers of a whole patch.
+                let can_store = ranks.count() == 1 && patches.are_layers();
+                if plan.overlap.is_none() && !can_store {
                     plan.overlap = Some(Overlap::Rim);
                 }
                 plan.among_devices().map_err(Error::Bug)

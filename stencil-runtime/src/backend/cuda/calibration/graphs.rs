@@ -76,7 +76,7 @@ pub(super) fn fill(
     let stride = memory::stride::<f32>(&cut.patch) / size_of::<f32>();
     let shape = MeshShape::new(&cut, &mesh, stride);
     let place = vec![Place::alone(0)];
-    let memory = Memory::new::<f32>(slice::from_ref(opened), &cut.patch, place, patches)?;
+    let memory = Memory::new::<f32>((0, slice::from_ref(opened)), &cut.patch, place, patches)?;
     let kernels = own::<f32>(opened, cache, (emit::Patches::One, Layout::Soa))?;
     let periodic = Boundaries {
         rules: Vec::new(),

@@ -13,7 +13,7 @@ use crate::backend::cuda::CudaError;
 
 /// Functions of the driver that are called, here and in the crate that wraps it; all of them came with CUDA 12.0 at
 /// the latest. `cuTensorMapEncodeTiled` is looked up only for kernels that copy boxes.
-const FUNCTIONS: [&str; 64] = [
+const FUNCTIONS: [&str; 66] = [
     "cuInit",
     "cuDriverGetVersion",
     "cuGetErrorName",
@@ -56,6 +56,8 @@ const FUNCTIONS: [&str; 64] = [
     "cuMemFreeAsync",
     "cuMemFree_v2",
     "cuMemGetInfo_v2",
+    "cuMemHostAlloc",
+    "cuMemFreeHost",
     "cuMemAddressReserve",
     "cuMemAddressFree",
     "cuMemCreate",

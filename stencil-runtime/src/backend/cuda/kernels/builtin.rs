@@ -11,7 +11,7 @@ use crate::Number;
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::card::{OLDEST, Opened};
 use crate::backend::cuda::compile::cache::Cache;
-use crate::backend::cuda::kernels::ghosts;
+use crate::backend::cuda::kernels::ghosts::{self, Packing};
 use crate::backend::cuda::kernels::launch::{function, one};
 use crate::backend::cuda::kernels::reduce;
 use crate::backend::cuda::memory;
@@ -26,12 +26,22 @@ pub(crate) fn own_text<T: Number>(patches: Patches, layout: Layout) -> String {
         Layout::Soa | Layout::Surface => "",
         Layout::Aos => strided::TEXT,
     };
+    format!("{}\n{}{moves}", with_ghosts::<T>((patches, layout), false), reduce::TEXT)
+}
+
+/// Returns the kernels that pack and unpack ghost cells, whose values go from process to process.
+pub(crate) fn packing_source<T: Number>(layout: Layout) -> Source {
+    source("packing", with_ghosts::<T>((Patches::Many, layout), true))
+}
+
+/// Returns the head, and the text of kernels for ghost cells in their places or packed.
+fn with_ghosts<T: Number>((patches, layout): (Patches, Layout), packed: bool) -> String {
     format!(
-        "{}#define ARRAYS {}\n#define DEEPEST {DEEPEST}\n{}\n{}{moves}",
+        "{}#define ARRAYS {}\n#define DEEPEST {DEEPEST}\n#define PACKED {}\n{}",
         head_of::<T>(patches, layout),
         memory::ARRAYS,
-        ghosts::TEXT,
-        reduce::TEXT
+        i32::from(packed),
+        ghosts::TEXT
     )
 }
 
@@ -58,16 +68,33 @@ pub(crate) fn own_sources<T: Number>(patches: Patches, layout: Layout) -> Vec<So
         Layout::Soa | Layout::Aos => vec![layout],
         Layout::Surface => vec![Layout::Soa, layout],
     };
-    let source = |layout| Source {
-        name: "own".into(),
-        text: own_text::<T>(patches, layout),
+    layouts.into_iter().map(|layout| source("own", own_text::<T>(patches, layout))).collect()
+}
+
+/// Returns a text of this backend as a source.
+fn source(name: &str, text: String) -> Source {
+    Source {
+        name: name.into(),
+        text,
         shared_bytes: 0,
         threads: [256, 1, 1],
         needs: OLDEST,
         line_notes: Vec::new(),
         line_origins: Vec::new(),
-    };
-    layouts.into_iter().map(source).collect()
+    }
+}
+
+/// Compiles and loads the kernels that pack and unpack ghost cells of arrays with this layout.
+pub(crate) fn packing<T: Number>(
+    card: &Opened,
+    cache: Option<&Cache>,
+    layout: Layout,
+) -> Result<Packing, CudaError> {
+    let module = one(card, cache, &packing_source::<T>(layout))?;
+    Ok(Packing {
+        pack: function(&module, "pack_ghosts")?,
+        unpack: function(&module, "unpack_ghosts")?,
+    })
 }
 
 /// The kernels that are the same for all systems.

@@ -18,9 +18,10 @@ struct Rule {
 
 // Ghost cells of one array of the patch `to`: the first of them, and how many there are. They follow cells of the
 // patch `from`. Along an axis, `face` is 0 or 1 where a rule of the lower or upper face acts, and negative where
-// none does. The box is filled by `blocks` blocks from `block` on; 2^lanes threads take a row.
+// none does. The box is filled by `blocks` blocks from `block` on; 2^lanes threads take a row. Its values for another
+// process follow each other, row by row, from `packed` on.
 struct Box {
-  int array, rules, to, from, lo[3], size[3], shift[3], face[3], block, blocks, lanes;
+  int array, rules, to, from, lo[3], size[3], shift[3], face[3], block, blocks, lanes, packed;
 };
 
 // The first cell of a patch in the mesh, and its cells.
@@ -137,13 +138,29 @@ static __device__ __forceinline__ Source source(const Field& field, int kind, in
   return {hi ? last - inner : inner, kind == NEGATIVE};
 }
 
+// Where a row of ghost cells is in its patch, or in the box for another process, and the part that x makes.
+static __device__ __forceinline__ InPatch row_of_ghosts(const Field& field, int row, int y, int z) {
+#if PACKED
+  return row * field.box.size[0] - field.box.lo[0];
+#else
+  return row_of(field.mesh, y, z);
+#endif
+}
+static __device__ __forceinline__ InPatch in_row_of_ghosts(const Field& field, int x) {
+#if PACKED
+  return x;
+#else
+  return in_row(field.mesh, x);
+#endif
+}
+
 // A row of ghost cells, one after the other, whatever their rules.
 static __device__ void fill_row(const Field& field, Pointer values, int row, int lane, int lanes) {
   const Box& box = field.box;
   const int y = box.lo[1] + row % box.size[1], z = box.lo[2] + row / box.size[1];
   for (int x = box.lo[0] + lane; x < box.lo[0] + box.size[0]; x += lanes) {
     int c[3] = {x, y, z};
-    values[row_of(field.mesh, y, z) + in_row(field.mesh, x)] = Along<2>::value(field, c);
+    values[row_of_ghosts(field, row, y, z) + in_row_of_ghosts(field, x)] = Along<2>::value(field, c);
   }
 }
 
@@ -157,7 +174,7 @@ static __device__ __forceinline__ Row find_row(const Field& field, const int (&k
   const Box& box = field.box;
   const int y = box.lo[1] + row % box.size[1], z = box.lo[2] + row / box.size[1];
   const Source along_y = source(field, kinds[1], 1, y), along_z = source(field, kinds[2], 2, z);
-  return {row_of(field.mesh, y, z), row_of(field.mesh, along_y.from, along_z.from),
+  return {row_of_ghosts(field, row, y, z), row_of(field.mesh, along_y.from, along_z.from),
           row < box.size[1] * box.size[2], along_y.negative != along_z.negative};
 }
 
@@ -198,10 +215,43 @@ static __device__ __forceinline__ void fill_rows(const Field& field, int block, 
       for (int s = 0; s < Steps; ++s)
 #pragma unroll
         for (int r = 0; r < Rows; ++r)
-          if (rows[r].exists && x + s * lanes < end) values[rows[r].to + in_row(field.mesh, x + s * lanes)] = ghosts[r][s];
+          if (rows[r].exists && x + s * lanes < end) values[rows[r].to + in_row_of_ghosts(field, x + s * lanes)] = ghosts[r][s];
     }
   }
 }
+
+#if PACKED
+
+// Puts the values of ghost cells that another process has behind each other.
+extern "C" __global__ void __launch_bounds__(256, 4) pack_ghosts(
+    const Box* __restrict__ boxes, const int* __restrict__ box_of_block, const Rule* __restrict__ rules,
+    const double* __restrict__ tables, const double* __restrict__ weights, const Patch* __restrict__ patches,
+    const __grid_constant__ Arrays arrays, const __grid_constant__ Mesh mesh, real* packed) {
+  const Box box = boxes[box_of_block[blockIdx.x]];
+  const Pointer values = arrays.at[box.array] + corner(mesh, box.from);
+  const Field field = {values, rules + 6 * box.rules, tables, weights, mesh, box, patches};
+  const int block = blockIdx.x - box.block;
+  if (box.lanes == 5)
+    fill_rows<1, 4>(field, block, packed + box.packed);
+  else
+    fill_rows<4, 1>(field, block, packed + box.packed);
+}
+
+// Fills ghost cells with values that another process has put behind each other.
+extern "C" __global__ void __launch_bounds__(256) unpack_ghosts(
+    const Box* __restrict__ boxes, const int* __restrict__ box_of_block, const __grid_constant__ Arrays arrays,
+    const __grid_constant__ Mesh mesh, const real* __restrict__ packed) {
+  const Box box = boxes[box_of_block[blockIdx.x]];
+  const Pointer values = arrays.at[box.array] + corner(mesh, box.to);
+  const int id = (blockIdx.x - box.block) * 256 + threadIdx.x, lanes = 1 << box.lanes;
+  for (int row = id >> box.lanes; row < box.size[1] * box.size[2]; row += box.blocks * 256 >> box.lanes) {
+    const int y = box.lo[1] + row % box.size[1], z = box.lo[2] + row / box.size[1];
+    for (int x = id & (lanes - 1); x < box.size[0]; x += lanes)
+      values[row_of(mesh, y, z) + in_row(mesh, box.lo[0] + x)] = packed[box.packed + row * box.size[0] + x];
+  }
+}
+
+#else
 
 extern "C" __global__ void __launch_bounds__(256, MANY ? 4 : 5) fill_ghosts(
     const Box* __restrict__ boxes, const int* __restrict__ box_of_block, const Rule* __restrict__ rules,
@@ -260,3 +310,5 @@ extern "C" __global__ void __launch_bounds__(256) find_bad(
     }
   }
 }
+
+#endif

@@ -1,5 +1,7 @@
 //! Ghost cells on the card: boxes of them around each patch, and a rule for each face of each component.
 
+mod parcels;
+
 use std::sync::Arc;
 
 use cudarc::driver::{
@@ -16,6 +18,8 @@ use crate::backend::cuda::memory::Addresses;
 use crate::backend::cuda::memory::patches::MeshShape;
 use crate::field::GhostDepth;
 use crate::mesh::{Axis, Boundaries, CopyBox, Face, Mesh, Neighbours, Number, Patch, Rule, Side};
+
+pub(crate) use parcels::{Neighbour, Packing, Parcels};
 
 /// The kernels, for values of the type `real` and [`ARRAYS`](crate::backend::cuda::memory::ARRAYS) arrays.
 pub(crate) const TEXT: &str = include_str!("ghosts.cu");
@@ -55,6 +59,7 @@ struct GhostBox {
     block: i32,
     blocks: i32,
     lanes: i32,
+    packed: i32,
 }
 
 /// The same struct as in the text.
@@ -71,6 +76,13 @@ unsafe impl DeviceRepr for FaceRule {}
 unsafe impl DeviceRepr for GhostBox {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for PatchPlace {}
+
+impl PatchPlace {
+    fn new(patch: &Patch) -> Self {
+        let counted = |cells: [usize; 3]| cells.map(|n| n as i32);
+        PatchPlace { first: counted(patch.lo), n: counted(patch.cells) }
+    }
+}
 
 /// The rule of a face without a condition.
 const PERIODIC: FaceRule = FaceRule { kind: 0, table: -1, number: 0.0, cells: 0, weights: 0 };
@@ -149,20 +161,16 @@ pub(crate) struct Ghosts {
     components: usize,
 }
 
-/// A face with a number for each line of cells.
-pub(crate) struct Table<'a> {
-    pub(crate) face: Face,
-    pub(crate) number: &'a Number,
+/// The rules of all components as kernels take them.
+struct Coded {
+    rules: Vec<FaceRule>,
+    weights: Vec<f64>,
+    /// The number of values of tables, the numbers before them included.
+    length: usize,
 }
 
-impl Ghosts {
-    pub(crate) fn new(
-        stream: &Arc<CudaStream>,
-        (fill, fill_surfaces): (CudaFunction, CudaFunction),
-        (shape, neighbours): (MeshShape, Neighbours),
-        boundaries: &Boundaries,
-        value_bytes: usize,
-    ) -> Result<Self, CudaError> {
+impl Coded {
+    fn new(boundaries: &Boundaries, shape: &MeshShape) -> Self {
         let mut rules = Vec::new();
         let mut length = MARGIN;
         // There is at least one number, so that there is an address.
@@ -184,7 +192,7 @@ impl Ghosts {
                         Some(Number::Constant(value)) => coded.number = *value,
                         Some(Number::Function(_)) => {
                             coded.table = length as i32;
-                            length += lines(&shape, axis).iter().product::<usize>();
+                            length += lines(shape, axis).iter().product::<usize>();
                         }
                         None => {}
                     }
@@ -193,13 +201,30 @@ impl Ghosts {
             }
         }
         rules.extend([PERIODIC; 6]);
+        Coded { rules, weights, length }
+    }
+}
+
+/// A face with a number for each line of cells.
+pub(crate) struct Table<'a> {
+    pub(crate) face: Face,
+    pub(crate) number: &'a Number,
+}
+
+impl Ghosts {
+    pub(crate) fn new(
+        stream: &Arc<CudaStream>,
+        (fill, fill_surfaces): (CudaFunction, CudaFunction),
+        (shape, neighbours): (MeshShape, Neighbours),
+        boundaries: &Boundaries,
+        value_bytes: usize,
+    ) -> Result<Self, CudaError> {
+        let Coded { rules, weights, length } = Coded::new(boundaries, &shape);
         // Kernels count them with 32 bits, from MARGIN values before a face to as many behind it.
         if length + MARGIN > i32::MAX as usize {
             return Err(CudaError::Tables { values: length });
         }
-        let counted = |cells: [usize; 3]| cells.map(|n| n as i32);
-        let place = |p: &Patch| PatchPlace { first: counted(p.lo), n: counted(p.cells) };
-        let patches: Vec<_> = neighbours.patches.iter().map(place).collect();
+        let patches: Vec<_> = neighbours.patches.iter().map(PatchPlace::new).collect();
         let failed = CudaError::driver("copying boundary conditions to the card");
         Ok(Ghosts {
             fill,
@@ -264,6 +289,7 @@ impl Ghosts {
                     block,
                     blocks,
                     lanes,
+                    packed: 0,
                 });
             }
         }
@@ -464,36 +490,4 @@ fn threads(size: [i32; 3]) -> (i32, i32) {
 }
 
 #[cfg(test)]
-mod tests {
-    use stencil_compiler::emit::Patches;
-    use stencil_compiler::schedule::Layout;
-
-    use crate::backend::cuda::compile::nvrtc::tests::nvrtc;
-    use crate::backend::cuda::kernels::builtin::own_text;
-
-    /// Each text for one architecture, and each layout for all of them: a text takes seconds.
-    #[test]
-    fn the_text_compiles_for_each_architecture() {
-        let Some(nvrtc) = nvrtc() else {
-            return;
-        };
-        let architectures = ["sm_80", "sm_90", "sm_100"];
-        for (first, patches) in [Patches::One, Patches::Many].into_iter().enumerate() {
-            let texts = Layout::ALL.into_iter().flat_map(|layout| {
-                let of = [own_text::<f32>(patches, layout), own_text::<f64>(patches, layout)];
-                of.map(|text| (text, layout))
-            });
-            let turns = architectures.iter().cycle().skip(first);
-            for ((text, layout), architecture) in texts.zip(turns) {
-                let compiled = nvrtc.compile(&text, "own.cu", architecture).unwrap();
-                let names: Vec<&str> = compiled.kernels.iter().map(|k| &*k.name).collect();
-                let reduce = ["reduce_values", "reduce_parts", "reduce_numbers"];
-                for kernel in ["fill_ghosts", "find_bad", "take_cells"].iter().chain(&reduce) {
-                    assert!(names.contains(kernel), "{kernel}");
-                }
-                let moves = names.contains(&"move_values");
-                assert_eq!(moves, layout == Layout::Aos);
-            }
-        }
-    }
-}
+mod tests;

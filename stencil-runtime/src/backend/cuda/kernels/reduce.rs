@@ -72,6 +72,8 @@ pub(crate) struct Kernels {
 pub(crate) struct Tree {
     kernels: Vec<Kernels>,
     patches: Patches,
+    /// The number of the first card among those of the run.
+    first: usize,
     /// `None` if each row has one block.
     parts: Option<Allocation<f64>>,
     rows: Allocation<f64>,
@@ -84,7 +86,7 @@ impl Tree {
     pub(crate) fn new(
         cards: &[Opened],
         kernels: Vec<Kernels>,
-        (shape, patches): (&MeshShape, Patches),
+        (shape, patches, first): (&MeshShape, Patches, usize),
     ) -> Result<Self, CudaError> {
         let room = |count: i32| {
             let room = cards[0].stream.alloc_zeros(count.unsigned_abs() as usize);
@@ -96,6 +98,7 @@ impl Tree {
         Ok(Tree {
             kernels,
             patches,
+            first,
             parts: parts.transpose()?,
             rows: of_all(shape.rows())?,
             planes: room(shape.all[2])?,
@@ -137,7 +140,7 @@ impl Tree {
         config.grid_dim.1 = all.shared_by();
         let (rule, from) = (rule(reduction), of_patches.start as i32);
         let to = start(self.parts.as_ref().unwrap_or(&self.rows), stream);
-        let mut launch = stream.launch_builder(&self.kernels[owner].values);
+        let mut launch = stream.launch_builder(&self.kernels[owner - self.first].values);
         launch.arg(&first).arg(shape).arg(&own).arg(&from).arg(&rule).arg(&to);
         // SAFETY: the arguments are those of the kernel, which reads interior cells and writes a number for each part
         // of a row, or for each row without parts, where all cards may write.
@@ -178,6 +181,18 @@ impl Tree {
     ) -> Result<(), CudaError> {
         self.join_parts(stream, shape, reduction)?;
         stream.memcpy_dtod(&self.rows.slice(rows), to).map_err(failed)
+    }
+
+    /// Returns the address and the count of the numbers that [`start_rows`](Self::start_rows) writes, of all cards.
+    pub(crate) fn numbers(&self, stream: &Arc<CudaStream>) -> (u64, usize) {
+        let numbers = self.parts.as_ref().unwrap_or(&self.rows);
+        (start(numbers, stream), numbers.len())
+    }
+
+    /// Sets these numbers to zero.
+    pub(crate) fn clear(&mut self, stream: &Arc<CudaStream>) -> Result<(), CudaError> {
+        let numbers = self.parts.as_mut().unwrap_or(&mut self.rows);
+        stream.memset_zeros(&mut **numbers).map_err(failed)
     }
 
     /// Starts the reduction of the numbers of all rows to one, which is written to the address `to`, on the first card; a

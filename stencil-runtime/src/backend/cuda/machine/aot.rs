@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use stencil_compiler::compile::Device;
 use stencil_compiler::emit::{Places, Source};
+use stencil_compiler::schedule::Layout;
 
 use crate::backend::cuda::card::limits::usual_device;
 use crate::backend::cuda::compile::{Compiler, compile};
-use crate::backend::cuda::kernels::builtin::own_sources;
+use crate::backend::cuda::kernels::builtin::{own_sources, packing_source};
 use crate::backend::cuda::kernels::clock;
 use crate::backend::cuda::kernels::launch::{fitted, texts};
 use crate::backend::cuda::machine::{On, watched_sources};
@@ -106,7 +107,11 @@ pub(crate) fn ahead<T: Number>(
 ) -> Result<Ahead, Error> {
     let over = over(patches);
     let device = cards.device;
-    let mut own = own_sources::<T>(over, plans.single.1.layout);
+    let layout = plans.single.1.layout;
+    let mut own = own_sources::<T>(over, layout);
+    if patches.devices > 1 && layout != Layout::Surface {
+        own.push(packing_source::<T>(layout));
+    }
     own.push(clock::source::<T>(rules)?);
     let mut groups = vec![(own, Arc::default())];
     for (problem, plan) in plans.all() {

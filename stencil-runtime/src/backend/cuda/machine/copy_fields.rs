@@ -13,7 +13,8 @@ impl<T: Number> Machine<T> {
     /// surfaces.
     pub(crate) fn take_fields(&mut self, from: &Self) -> Result<bool, CudaError> {
         let fields = self.fields.buffers.of_role(BufferRole::Field);
-        let same = self.cut.patches == from.cut.patches
+        let same = self.courier.is_none()
+            && self.cut.patches == from.cut.patches
             && self.card.card.ordinal == from.card.card.ordinal
             && fields == from.fields.buffers.of_role(BufferRole::Field);
         let (theirs, ours) = (from.place_of(fields.first()), self.place_of(fields.first()));

@@ -194,7 +194,7 @@ impl<T: Number> Machine<T> {
         let mut looks = std::mem::take(&mut self.looks);
         let found = self.together(|machine| machine.look(&mut looks));
         self.looks = looks;
-        let first = found?;
+        let first = self.least(found?);
         if first == NONE {
             return Ok(None);
         }
@@ -219,7 +219,7 @@ impl<T: Number> Machine<T> {
         // All fields have the same layout.
         let shape = fields.first().map_or(self.shape, |at| self.shape_of(*at));
         let most = self.fields.most().to_f64();
-        for ((owner, (card, ..)), look) in self.cards().enumerate().zip(&mut *looks) {
+        for ((owner, (card, ..)), look) in (self.first..).zip(self.cards()).zip(&mut *looks) {
             let of = (&shape, &self.cut.patches, owner);
             look.start(&card.stream, (&arrays, fields.len()), of, most)?;
         }

@@ -3,11 +3,11 @@
 use stencil_compiler::plan::{BufferRole, Plan};
 use stencil_compiler::schedule::Layout;
 
+use super::tasks::Task;
 use super::{Machine, RESERVE};
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::card::Opened;
 use crate::backend::cuda::kernels::formulas::Formulas;
-use crate::backend::cuda::kernels::ghosts::Boxes;
 use crate::backend::cuda::memory::{ARRAYS, stride};
 use crate::field::memory_use;
 use crate::field::{Cut, Shape};
@@ -20,7 +20,7 @@ impl<T: Number> Machine<T> {
         let counts = [self.memory.count() - kept, kept];
         let fused = self.fused.iter().flat_map(|fused| &fused.tasks);
         let tasks = self.substeps.iter().chain(fused).flatten();
-        let lists = tasks.filter_map(|task| task.boxes().first()?.as_ref()).map(Boxes::bytes);
+        let lists = tasks.map(Task::bytes);
         let formulas = self.formulas.as_ref().map_or(0, Formulas::bytes);
         let others = [
             self.memory.packing(),
@@ -30,7 +30,7 @@ impl<T: Number> Machine<T> {
             formulas,
             self.looks[0].bytes(),
         ];
-        let own = &self.cut.patches.list()[self.cut.patches.owned(0)];
+        let own = &self.cut.patches.list()[self.cut.patches.owned(self.first)];
         let on = (own, self.cut.patch.halo);
         MemoryUse {
             others: others.iter().sum::<usize>() + lists.sum::<usize>(),
@@ -41,7 +41,7 @@ impl<T: Number> Machine<T> {
 
 /// Is there room on each card, and are there few enough arrays and cells?
 pub(super) fn fits<T: Number>(
-    cards: &[Opened],
+    (first, cards): (usize, &[Opened]),
     plan: &Plan,
     cut: &Cut,
     kept: usize,
@@ -54,9 +54,9 @@ pub(super) fn fits<T: Number>(
     }
     let most = plan.places().iter().map(|place| place.of).max();
     counted(&cut.patch, most.unwrap_or(1))?;
-    let mut all = cards.iter().enumerate();
+    let mut all = (first..).zip(cards);
     all.try_for_each(|(owner, card)| {
-        let several = (cards.len() > 1).then_some(card.card.ordinal);
+        let several = (cut.patches.devices > 1).then_some(card.card.ordinal);
         fits_on::<T>((card, several), plan, cut, (kept, cut.patches.owned(owner).len()))
     })
 }

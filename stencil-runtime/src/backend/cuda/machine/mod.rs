@@ -7,9 +7,11 @@ mod finite_check;
 mod memory_use;
 mod observables;
 pub(crate) mod opening;
+mod order;
 mod part_times;
 mod peers;
 mod programs;
+mod ranks;
 mod reducers;
 mod steps;
 mod tasks;
@@ -27,6 +29,7 @@ use stencil_compiler::model::Reduction;
 use stencil_compiler::plan::{BufferRole, Place};
 
 use crate::backend::cuda::card::{Card, Opened};
+use crate::backend::cuda::exchange::Courier;
 use crate::backend::cuda::kernels::builtin::Own;
 use crate::backend::cuda::kernels::clock::Clock;
 use crate::backend::cuda::kernels::formulas::{Formulas, Unsteady};
@@ -38,7 +41,7 @@ use crate::backend::cuda::memory::patches::MeshShape;
 use crate::backend::cuda::{Cache, Launched};
 use crate::backend::device::OnHost;
 use crate::backend::{self, Device, Renew};
-use crate::field::{Array, BadValue, Cut, Domain, Fields};
+use crate::field::{Array, BadValue, Cut, Domain, Fields, Planes};
 use crate::step::{Asked, Failure, Length, Moment, Plans, Rules, Several};
 use crate::{Error, MemoryUse, Number};
 use buffer_places::slots;
@@ -50,7 +53,7 @@ pub use part_times::{PartTime, StepPart};
 use peers::{Lanes, Peer};
 use programs::{Arrays, Programs, facts, sampled};
 use reducers::Reducer;
-use tasks::{Graph, Kind, Task, When, nothing};
+use tasks::{Graph, Job, Kind, Task, When, nothing};
 pub use timeline::CardSpan;
 use timeline::Marks;
 
@@ -65,6 +68,10 @@ pub(crate) struct Machine<T> {
     /// The other cards that share the patches.
     peers: Vec<Peer>,
     lanes: Lanes,
+    /// The number of the first card among the devices of the run.
+    first: usize,
+    /// The carrier of values between processes, if several have the run.
+    courier: Option<Courier>,
     /// The cache of compiled kernels.
     cache: Option<Cache>,
     /// The whole mesh as one patch of the host; its arrays are empty except while the host evaluates something.
@@ -153,10 +160,12 @@ impl<T: Number> Machine<T> {
         let of_host = deepest([programs.halo, programs.reach, domain.halo]);
         let halos = [programs.halo, of_host];
         let arrays = Arrays::<T>::new((&cards, kept_in), plan, domain, halos)?;
-        let made = cards.iter().enumerate();
+        let first = arrays.fields.domain.first_device();
+        let made = cards.iter().enumerate().map(|(at, card)| ([at, first + at], card));
         let made = made.map(|on| Peer::new(on, kept_in, &arrays, (&programs, unsteady)));
         let mut peers: Vec<Peer> = made.collect::<Result<_, _>>()?;
         let launches: Vec<&[Ready]> = peers.iter().map(|peer| &peer.launches[..]).collect();
+        let courier = ranks::courier::<T>(&card, kept_in, &arrays.fields.domain, plan.layout)?;
         let timing = (rules, arrays.fields.domain.look_every);
         let clock = Clock::new::<T>(&cards, kept_in, timing, &launches)?;
         let Peer { ghosts, formulas, launches, .. } = peers.remove(0);
@@ -173,12 +182,14 @@ impl<T: Number> Machine<T> {
             slots: slots(plan),
             kept,
             ghosts,
-            tree: Tree::new(&cards, trees, (&shape, cut.patches))?,
+            tree: Tree::new(&cards, trees, (&shape, cut.patches, first))?,
             cut,
             known: plan.buffers.iter().map(|_| OnceLock::new()).collect(),
             looks: looks.collect::<Result<_, _>>()?,
             take_cells: own[0].of_fields("take_cells")?,
-            lanes: Lanes::new(&cards)?,
+            lanes: Lanes::new(&cards, cut.patches.devices)?,
+            first,
+            courier,
             card,
             peers,
             cache,
@@ -256,6 +267,20 @@ impl<T: Number> Machine<T> {
         }
     }
 
+    /// Returns the shape of arrays of the same layout, and whether they are surfaces.
+    pub(super) fn layout_of(&self, jobs: &[Job]) -> (MeshShape, bool) {
+        let of = |array: &usize| {
+            let place = self.place_of(Some(array));
+            (place.of, place.surface)
+        };
+        let on = match jobs.first() {
+            Some((array, ..)) => (self.shape_of(*array), of(array).1),
+            None => (self.shape, false),
+        };
+        debug_assert!(jobs.iter().all(|(array, ..)| of(array) == of(&jobs[0].0)));
+        on
+    }
+
     /// Does a step need the host?
     fn needs_host(&self) -> bool {
         let boundaries = &self.fields.domain.boundaries;
@@ -273,10 +298,7 @@ impl<T: Number> Machine<T> {
         if let Some(values) = known.get() {
             return Ok(values);
         }
-        let mut values = self.fields.array()?;
-        let stream = &self.card.stream;
-        let slot = self.slots[buffer];
-        self.cut.download(&self.memory, stream, slot, &mut values)?;
+        let values = self.whole(self.slots[buffer])?;
         Ok(known.get_or_init(|| values))
     }
 
@@ -307,6 +329,10 @@ impl<T: Number> Device<T> for Machine<T> {
         let values = self.value(buffer)?;
         let bug = || Error::Bug(format!("buffer {buffer} has no shape"));
         values.interior(self.fields.shape()).ok_or_else(bug)
+    }
+
+    fn planes(&self, buffer: usize) -> Result<Option<Planes<'_, T>>, Error> {
+        self.planes_of(self.slots[buffer])
     }
 
     fn set(

@@ -60,7 +60,7 @@ impl<T: Number> Machine<T> {
         &mut self,
         speeds: Option<(&backend::Reducer, Asked)>,
     ) -> Result<Vec<PartTime>, Error> {
-        if !self.has_parts(speeds.is_some()) {
+        if self.courier.is_some() || !self.has_parts(speeds.is_some()) {
             return Ok(Vec::new());
         }
         self.keep()?;

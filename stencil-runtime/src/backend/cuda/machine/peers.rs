@@ -26,9 +26,10 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    /// Loads the kernels of a card, which is that of this number among those of the run.
+    /// Loads the kernels of a card, which has the first number among the cards of this process, and the second one among those
+    /// of the run.
     pub(super) fn new<T: Number>(
-        (owner, card): (usize, &Opened),
+        ([at, owner], card): ([usize; 2], &Opened),
         cache: Option<&Cache>,
         arrays: &Arrays<T>,
         (programs, unsteady): (&Programs<'_>, &Unsteady),
@@ -42,7 +43,7 @@ impl Peer {
             formulas: Formulas::new::<T>(card, cache, on, (mesh, periodic), unsteady)?,
             ghosts: Ghosts::new(
                 &card.stream,
-                own[owner].fill_ghosts()?,
+                own[at].fill_ghosts()?,
                 (*shape, Neighbours::new(&cut.patches, periodic)),
                 boundaries,
                 T::BYTES,
@@ -52,8 +53,8 @@ impl Peer {
     }
 }
 
-/// The streams of the cards that share a run, first card first, and the events that order them; there are none on one
-/// card. Between two parts of a run all work is ordered by the stream of the first card: a part begins with a
+/// The streams of the cards that share a run, first card first, and the events that order them; there are none where one card
+/// has the run. Another process orders its cards by itself. Between two parts of a run all work is ordered by the stream of the first card: a part begins with a
 /// [`fork`](Self::fork) and ends with a [`join`](Self::join).
 #[derive(Debug)]
 pub(super) struct Lanes(Vec<Lane>);
@@ -88,9 +89,9 @@ fn failed(error: DriverError) -> CudaError {
 }
 
 impl Lanes {
-    /// Makes the streams and events of the cards of a run.
-    pub(super) fn new(cards: &[Opened]) -> Result<Self, CudaError> {
-        let all = if cards.len() > 1 { cards } else { &[] };
+    /// Makes the streams and events of the cards of a run that so many devices share.
+    pub(super) fn new(cards: &[Opened], devices: usize) -> Result<Self, CudaError> {
+        let all = if devices > 1 { cards } else { &[] };
         all.iter().map(Lane::new).collect::<Result<_, _>>().map(Lanes).map_err(failed)
     }
 
@@ -148,7 +149,7 @@ impl Lanes {
     /// launches of all cards.
     pub(super) fn exchange(
         &self,
-        start: impl Fn(usize, &Arc<CudaStream>) -> Result<(), CudaError>,
+        start: impl FnMut(usize, &Arc<CudaStream>) -> Result<(), CudaError>,
     ) -> Result<(), CudaError> {
         for lane in &self.0 {
             lane.launched.record(&lane.launches).map_err(failed)?;
@@ -163,7 +164,7 @@ impl Lanes {
     /// Starts work on each card, in the same way, behind its own part of an exchange.
     pub(super) fn behind_exchange(
         &self,
-        start: impl Fn(usize, &Arc<CudaStream>) -> Result<(), CudaError>,
+        mut start: impl FnMut(usize, &Arc<CudaStream>) -> Result<(), CudaError>,
     ) -> Result<(), CudaError> {
         for (card, lane) in self.0.iter().enumerate() {
             start(card, &lane.exchanges)?;
@@ -216,7 +217,7 @@ impl<T: Number> Machine<T> {
     /// Copies an array of all patches to another.
     pub(super) fn copy(&mut self, from: usize, to: usize) -> Result<(), CudaError> {
         self.together(|machine| {
-            let mut cards = machine.cards().enumerate();
+            let mut cards = (machine.first..).zip(machine.cards());
             cards.try_for_each(|(owner, (card, ..))| {
                 machine.memory.copy((owner, &card.stream), from, to)
             })

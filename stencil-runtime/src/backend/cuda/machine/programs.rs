@@ -112,17 +112,17 @@ impl<T: Number> Arrays<T> {
             true => kept(plan),
             false => BTreeMap::new(),
         };
-        let (mesh, patches) = (domain.mesh, domain.patches);
+        let (mesh, patches, first) = (domain.mesh, domain.patches, domain.first_device());
         let one = Patches::one(patches.mesh);
         let fields = Fields::<T>::without_arrays(plan, domain, one, of_host)?;
         let cut = Cut::new(*fields.shape(), patches, halo, T::BYTES)?;
-        fits::<T>(cards, plan, &cut, kept.len())?;
+        fits::<T>((first, cards), plan, &cut, kept.len())?;
         let places = places(plan, kept.len());
         let arrays = places.iter().filter(|place| !place.surface).count();
         let shape = MeshShape::new(&cut, &mesh, arrays * stride::<T>(&cut.patch) / T::BYTES);
         let own = cards.iter().map(|card| own::<T>(card, cache, (over(&patches), plan.layout)));
         let own: Vec<Own> = own.collect::<Result<_, _>>()?;
-        let mut memory = Memory::new::<T>(cards, &cut.patch, places, patches)?;
+        let mut memory = Memory::new::<T>((first, cards), &cut.patch, places, patches)?;
         if plan.layout == Layout::Aos {
             memory.move_by::<T>(&cards[0], own[0].of_fields("move_values")?)?;
         }
@@ -135,7 +135,9 @@ impl<T: Number> Arrays<T> {
         let patches = &self.cut.patches;
         let axis = patches.last_axis();
         let boundaries = &self.fields.domain.boundaries;
-        if !patches.are_layers() || boundaries.has_custom() {
+        // Another process does not reach the memory.
+        let is_shared = self.fields.domain.ranks.count() == 1;
+        if !is_shared || !patches.are_layers() || boundaries.has_custom() {
             return None;
         }
         let layers = programs.all.iter().map(|(_, plan, texts)| layers_sent(plan, texts));

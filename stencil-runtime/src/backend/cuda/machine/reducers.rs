@@ -86,7 +86,7 @@ impl<T: Number> Machine<T> {
         let buffers: Vec<usize> = buffers.collect::<Result<_, _>>()?;
         let cache = self.cache.as_ref();
         let in_memory = (&self.shape, &self.memory, None);
-        let launches = self.cards().enumerate().map(|(owner, (card, ..))| {
+        let launches = (self.first..).zip(self.cards()).map(|(owner, (card, ..))| {
             let launches = load((owner, card), cache, (algorithm, plan), &texts, in_memory)?;
             launches.into_iter().next().ok_or_else(|| bug("without a kernel"))
         });
@@ -150,10 +150,17 @@ impl<T: Number> Machine<T> {
         let stream = self.card.stream.clone();
         let shape = self.shape_of(buffer);
         let first = self.memory.address(&stream, self.slots[buffer]);
-        for (owner, (card, ..)) in self.cards().enumerate() {
+        if self.courier.is_some() {
+            self.tree.clear(&stream)?;
+        }
+        for (owner, (card, ..)) in (self.first..).zip(self.cards()) {
             self.tree.start_rows((owner, &card.stream), (first, &shape), reduction)?;
         }
         self.lanes.join()?;
+        if let Some(courier) = &self.courier {
+            let (numbers, count) = self.tree.numbers(&stream);
+            courier.join(&stream, numbers, count)?;
+        }
         self.tree.start_total(&stream, &shape, reduction, to)?;
         // The next array takes the same room, and the next round the same arrays.
         self.lanes.fork()

@@ -1,16 +1,18 @@
 //! The tasks of a substep, started one after the other or replayed as a whole step.
 
 use std::iter;
+use std::sync::Arc;
 
 use cudarc::driver::CudaGraph;
 use cudarc::driver::sys::CUstreamCaptureMode;
 use stencil_compiler::cost;
 use stencil_compiler::plan::{BufferRole, Depth, Plan, Region};
 
+use super::order::{begin_rims, meet_before_stores};
 use super::{Machine, Reducer};
 use crate::backend::Device;
 use crate::backend::cuda::CudaError;
-use crate::backend::cuda::kernels::ghosts::{Boxes, Origin, Share, has_tables};
+use crate::backend::cuda::kernels::ghosts::{Boxes, Origin, Parcels, Share, has_tables};
 use crate::backend::cuda::kernels::launch::Ready;
 use crate::field::{Filling, GhostDepth};
 use crate::step::{Action, Ghosts, actions};
@@ -23,6 +25,8 @@ pub(super) enum Task {
     Fill(Vec<Option<Boxes>>),
     /// Begins to fill ghost cells of each card from patches of other cards.
     Post(Vec<Option<Boxes>>),
+    /// Begins to send values for ghost cells to other processes, and to receive those from them.
+    Send(Arc<Parcels>),
     /// Waits for all such fills.
     Wait,
     /// The launches of each card wait for those of all, which store values in the memory of others.
@@ -49,7 +53,16 @@ impl Task {
             }
             Task::Launch { launch, region } => launches[*launch].count(*region),
             Task::Rim(launch) => launches[*launch].count(Region::Rim),
+            Task::Send(_) => 2,
             Task::Wait | Task::Meet | Task::OnHost(_) | Task::Sample | Task::Swap(_) => 0,
+        }
+    }
+
+    /// Returns the bytes of its lists, and of the room for values of other processes, on the first card.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Task::Send(parcels) => parcels.bytes(),
+            _ => self.boxes().first().and_then(Option::as_ref).map_or(0, Boxes::bytes),
         }
     }
 
@@ -63,7 +76,7 @@ impl Task {
 }
 
 /// Ghost cells of a buffer: the component whose rules they follow, if they cross faces, and their depth.
-type Job = (usize, Option<GhostDepth>, Depth);
+pub(super) type Job = (usize, Option<GhostDepth>, Depth);
 
 /// The time of a task, and its index in the memory of the card.
 #[derive(Clone, Copy, Debug)]
@@ -161,7 +174,7 @@ impl<T: Number> Machine<T> {
             // The host fills ghost cells of all cards.
             Action::Post(Ghosts::OfFields(_)) if custom => Task::Post(Vec::new()),
             Action::Fill(ghosts) => Task::Fill(self.boxes(&jobs(ghosts), Origin::Own)?),
-            Action::Post(ghosts) => Task::Post(self.boxes(&jobs(ghosts), Origin::Others)?),
+            Action::Post(ghosts) => self.post(&jobs(ghosts))?,
             Action::Wait => Task::Wait,
             Action::Launch { launch, region } => Task::Launch { launch: first + launch, region },
             Action::Swap(pairs) => Task::Swap(pairs),
@@ -179,25 +192,25 @@ impl<T: Number> Machine<T> {
     /// Returns the tasks that fill all ghost cells of arrays of the same layout.
     fn fills_of(&self, jobs: &[Job]) -> Result<Vec<Task>, CudaError> {
         let mut tasks = vec![Task::Fill(self.boxes(jobs, Origin::Own)?)];
-        if !self.peers.is_empty() {
-            tasks.extend([Task::Post(self.boxes(jobs, Origin::Others)?), Task::Wait]);
+        if self.cut.patches.devices > 1 {
+            tasks.extend([self.post(jobs)?, Task::Wait]);
         }
         Ok(tasks)
+    }
+
+    /// Returns the task that begins to fill ghost cells from patches of other cards.
+    fn post(&self, jobs: &[Job]) -> Result<Task, CudaError> {
+        match self.courier {
+            Some(_) => self.parcels(jobs).map(Arc::new).map(Task::Send),
+            None => self.boxes(jobs, Origin::Others).map(Task::Post),
+        }
     }
 
     /// Returns, for each card, the boxes of ghost cells of arrays of the same layout: fields, or stored functions, as far as
     /// their values are of this origin.
     fn boxes(&self, jobs: &[Job], values: Origin) -> Result<Vec<Option<Boxes>>, CudaError> {
-        let of = |array: &usize| {
-            let place = self.place_of(Some(array));
-            (place.of, place.surface)
-        };
-        let on = match jobs.first() {
-            Some((array, ..)) => (self.shape_of(*array), of(array).1),
-            None => (self.shape, false),
-        };
-        debug_assert!(jobs.iter().all(|(array, ..)| of(array) == of(&jobs[0].0)));
-        let cards = self.cards().enumerate().map(|(owner, (card, ghosts, _))| {
+        let on = self.layout_of(jobs);
+        let cards = (self.first..).zip(self.cards()).map(|(owner, (card, ghosts, _))| {
             let share = Share { owner, values };
             ghosts.boxes(&card.stream, on, jobs.iter().copied(), share)
         });
@@ -223,6 +236,9 @@ impl<T: Number> Machine<T> {
     /// Replays a part of a step, captured the first time that the buffers are in these slots. A capture that is
     /// disturbed, for example by a tool that watches all launches, is no failure: the part is started without it then.
     pub(super) fn replay(&mut self, part: CapturedPart<'_>) -> Result<(), Error> {
+        if self.host_carries() {
+            return self.enqueue_part(part);
+        }
         self.send_all()?;
         let slots = self.slots.clone();
         let key = (part.kind(), slots.clone());
@@ -376,7 +392,11 @@ impl<T: Number> Machine<T> {
                     Some(None) | None => Ok(()),
                 })?;
             }
-            Task::Wait => self.lanes.end_exchange()?,
+            Task::Send(parcels) => self.send(parcels)?,
+            Task::Wait => {
+                self.receive()?;
+                self.lanes.end_exchange()?;
+            }
             Task::Meet => self.lanes.meet()?,
             Task::OnHost(filling) => self.alone(|machine| machine.fill_on_host(filling, when.t))?,
             Task::Sample => self.evaluate_sources(when)?,
@@ -387,6 +407,7 @@ impl<T: Number> Machine<T> {
                 }
             }
             Task::Rim(launch) => {
+                self.receive()?;
                 let all: Vec<_> = self.cards().map(|(.., launches)| &launches[*launch]).collect();
                 let rim = cost::Task::Launch(*launch, Region::Rim);
                 self.lanes.behind_exchange(|card, stream| {
@@ -456,40 +477,6 @@ impl<T: Number> Machine<T> {
     }
 }
 
-/// Lets each rim that follows the wait for an exchange begin as soon as the values of its card have come.
-fn begin_rims(tasks: &mut [Task]) {
-    for at in 0..tasks.len() {
-        let before = tasks[..at].iter().rev();
-        let waits = before.take_while(|task| matches!(task, Task::Wait)).count();
-        if let Task::Launch { launch, region: Region::Rim } = tasks[at]
-            && waits > 0
-        {
-            tasks[at] = Task::Rim(launch);
-            tasks[at - waits..=at].rotate_right(1);
-        }
-    }
-}
-
-/// Lets each launch that stores values in the memory of other cards wait for their launches before it, which may read what
-/// was there.
-fn meet_before_stores(tasks: &mut Vec<Task>, stores: impl Fn(usize) -> bool) {
-    let mut have_met = false;
-    let before = std::mem::take(tasks);
-    for task in before {
-        match task {
-            Task::Meet => have_met = true,
-            Task::Launch { launch, .. } => {
-                if stores(launch) && !have_met {
-                    tasks.push(Task::Meet);
-                }
-                have_met = false;
-            }
-            _ => {}
-        }
-        tasks.push(task);
-    }
-}
-
 /// Returns the ghost cells of arrays, by their buffers.
 fn jobs(ghosts: Ghosts) -> Vec<Job> {
     match ghosts {
@@ -506,25 +493,4 @@ fn jobs(ghosts: Ghosts) -> Vec<Job> {
 /// Returns the error for a graph or a step that is missing.
 pub(super) fn nothing() -> Error {
     Error::Bug("a step on a card that is not there".into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_rim_waits_for_its_card_alone() {
-        let part = |region| Task::Launch { launch: 3, region };
-        let [interior, rim] = [Region::Interior, Region::Rim];
-        let shown = |tasks: Vec<Task>| format!("{tasks:?}");
-        let post = || Task::Post(Vec::new());
-        let mut tasks = vec![post(), post(), part(interior), Task::Wait, Task::Wait, part(rim)];
-        begin_rims(&mut tasks);
-        let begun = vec![post(), post(), part(interior), Task::Rim(3), Task::Wait, Task::Wait];
-        assert_eq!(shown(tasks), shown(begun));
-        // Its values came with those of a launch before: other launches lie between.
-        let mut tasks = vec![post(), Task::Wait, part(interior), part(rim)];
-        begin_rims(&mut tasks);
-        assert_eq!(shown(tasks), shown(vec![post(), Task::Wait, part(interior), part(rim)]));
-    }
 }

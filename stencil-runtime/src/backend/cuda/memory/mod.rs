@@ -8,6 +8,7 @@ pub(crate) mod strided;
 pub(crate) mod surfaces;
 pub(crate) mod tensor_maps;
 
+use std::ops::Range;
 use std::ptr::{null, null_mut};
 use std::sync::Arc;
 
@@ -46,6 +47,14 @@ pub(crate) struct Addresses([u64; ARRAYS]);
 // SAFETY: plain integers in the layout of C.
 unsafe impl DeviceRepr for Addresses {}
 
+#[cfg(test)]
+impl Addresses {
+    /// Returns these addresses.
+    pub(crate) fn all(all: [u64; ARRAYS]) -> Self {
+        Addresses(all)
+    }
+}
+
 impl Addresses {
     /// Returns the address of one of the arrays.
     pub(crate) fn of(&self, array: usize) -> u64 {
@@ -79,6 +88,8 @@ pub(crate) struct Memory {
     /// Moves values of arrays whose values lie apart.
     mover: Option<Mover>,
     patches: Patches,
+    /// The number of the first card among those of the run.
+    first: usize,
     /// The numbers of the patches of each card, which its launches go through.
     listed: Vec<CudaSlice<i32>>,
     rows: Rows,
@@ -91,23 +102,27 @@ pub(crate) fn stride<T: Real>(shape: &Shape) -> usize {
 }
 
 impl Memory {
-    /// Allocates arrays of zeros at these places for each of some patches, which the cards share.
+    /// Allocates arrays of zeros at these places for each of some patches, which the cards share. The first card has this
+    /// number among those of the run: it is the only one of this process, or the first one of all.
     pub(crate) fn new<T: Real>(
-        cards: &[Opened],
+        (first, cards): (usize, &[Opened]),
         shape: &Shape,
         places: Vec<Place>,
         patches: Patches,
     ) -> Result<Self, CudaError> {
         let stride = stride::<T>(shape);
         let surfaces = places.iter().filter(|place| place.surface).count();
-        if surfaces > 0 && cards.len() > 1 {
+        if surfaces > 0 && patches.devices > 1 {
             return Err(CudaError::SharedSurface);
         }
         let step = stride.saturating_mul(places.len() - surfaces);
-        let owned = (0..cards.len()).map(|owner| patches.owned(owner));
+        let owned = (0..patches.devices).map(|owner| patches.owned(owner));
         let parts: Vec<usize> = owned.map(|own| step.saturating_mul(own.len())).collect();
-        let all = Allocation::zeros(cards, &parts)?;
-        let listed = cards.iter().enumerate().map(|(owner, card)| {
+        let all = match cards {
+            [card] if patches.devices > 1 => Allocation::part(card, first, &parts)?,
+            cards => Allocation::zeros(cards, &parts)?,
+        };
+        let listed = (first..).zip(cards).map(|(owner, card)| {
             let numbers: Vec<i32> = patches.owned(owner).map(|patch| patch as i32).collect();
             card.stream.clone_htod(&numbers)
         });
@@ -121,6 +136,7 @@ impl Memory {
             value_bytes: T::BYTES,
             mover: None,
             patches,
+            first,
             listed: listed.map_err(CudaError::driver("copying a list of patches to the card"))?,
             rows: Rows::new::<T>(shape),
             surfaces: Surfaces::new::<T>(&cards[0], (shape, patches), surfaces)?,
@@ -181,7 +197,13 @@ impl Memory {
 
     /// Returns the numbers of the patches of a card, in its memory.
     pub(crate) fn listed(&self, owner: usize) -> &CudaSlice<i32> {
-        &self.listed[owner]
+        &self.listed[owner - self.first]
+    }
+
+    /// Returns the patches of all cards of this process.
+    pub(crate) fn held(&self) -> Range<usize> {
+        let last = self.first + self.listed.len() - 1;
+        self.patches.owned(self.first).start..self.patches.owned(last).end
     }
 
     /// Returns the axes along which neighbours are on different cards.
@@ -273,7 +295,7 @@ impl Memory {
     }
 
     /// Returns the range of an array of a patch whose values follow each other.
-    fn range(&self, patch: usize, slot: usize) -> std::ops::Range<usize> {
+    fn range(&self, patch: usize, slot: usize) -> Range<usize> {
         let start = patch * self.step() + self.bytes_before(slot, 0);
         start..start + self.array
     }
@@ -360,7 +382,8 @@ impl Memory {
         copy.and_then(|()| stream.synchronize()).map_err(failed)
     }
 
-    /// Copies an array of each patch of a card to another. The first card moves values that lie apart, on all patches.
+    /// Copies an array of each patch of a card to another. The first card moves values that lie apart, on all patches of this
+    /// process.
     pub(crate) fn copy(
         &self,
         (owner, stream): (usize, &Arc<CudaStream>),
@@ -374,10 +397,11 @@ impl Memory {
             return own.try_for_each(|patch| self.surfaces.copy(stream, ends(patch)));
         }
         if let Some(mover) = self.mover(&[from, to])? {
-            let ends = [from, to].map(|slot| self.values(stream, 0, slot));
-            return match owner {
-                0 => mover.move_values(stream, ends, (self.length(), self.patches.count())),
-                _ => Ok(()),
+            let held = self.held();
+            let ends = [from, to].map(|slot| self.values(stream, held.start, slot));
+            return match owner == self.first {
+                true => mover.move_values(stream, ends, (self.length(), held.len())),
+                false => Ok(()),
             };
         }
         stream.context().bind_to_thread().map_err(&failed)?;

@@ -195,7 +195,7 @@ fn reciprocal(divisor: usize) -> u64 {
 }
 
 impl Cut {
-    /// Copies an array of the mesh to the card, with its ghost cells.
+    /// Copies an array of the mesh to the cards of this process, with its ghost cells.
     pub(crate) fn upload<T: Real>(
         &self,
         memory: &mut Memory,
@@ -207,14 +207,14 @@ impl Cut {
             return Ok(memory.write(stream, 0, slot, values)?);
         }
         let mut of_patch = self.array()?;
-        for patch in 0..self.patches.count() {
+        for patch in memory.held() {
             self.take(patch, values, &mut of_patch);
             memory.write(stream, patch, slot, &of_patch)?;
         }
         Ok(())
     }
 
-    /// Copies an array of the card to one of the mesh and waits for it; ghost cells beyond the faces
+    /// Copies an array of the cards of this process to one of the mesh and waits for it; ghost cells beyond the faces
     /// of the mesh come with it.
     pub(crate) fn download<T: Real>(
         &self,
@@ -227,7 +227,7 @@ impl Cut {
             return Ok(memory.read(stream, 0, slot, values)?);
         }
         let mut of_patch = self.array()?;
-        for patch in 0..self.patches.count() {
+        for patch in memory.held() {
             memory.read(stream, patch, slot, &mut of_patch)?;
             self.put(patch, &of_patch, values);
         }

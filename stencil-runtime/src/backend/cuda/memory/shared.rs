@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut, Range};
+use std::slice;
 use std::sync::Arc;
 
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
@@ -35,6 +36,20 @@ impl<T: DeviceRepr + ValidAsZeroBits> Allocation<T> {
         let values = card.stream.alloc_zeros(length);
         let values = values.map_err(CudaError::driver("taking memory on the card"))?;
         Ok(Allocation { values: ManuallyDrop::new(values), mapped: None })
+    }
+}
+
+impl<T: DeviceRepr + ValidAsZeroBits> Allocation<T> {
+    /// Allocates zeros in the memory of a card, which has the part of this number of so many values in each: the addresses
+    /// of the other parts are reserved, and those parts lie in the memories of other processes.
+    pub(crate) fn part(card: &Opened, number: usize, parts: &[usize]) -> Result<Self, CudaError> {
+        let bytes: Vec<usize> = parts.iter().map(|part| part * size_of::<T>()).collect();
+        let mapped = Mapped::part(card, number, &bytes)?;
+        let length = parts.iter().sum::<usize>().max(1);
+        // SAFETY: the range is reserved as long as this lives. It has so many values, of which those of this part are mapped
+        // and zero; nothing uses the others.
+        let values = unsafe { card.stream.upgrade_device_ptr(mapped.base, length) };
+        Ok(Allocation { values: ManuallyDrop::new(values), mapped: Some(mapped) })
     }
 }
 
@@ -77,11 +92,31 @@ struct Mapped {
 impl Mapped {
     /// Maps so many bytes of each card, one part behind the other, and fills them with zeros.
     fn zeros(cards: &[Opened], parts: &[usize]) -> Result<Self, CudaError> {
+        Self::new(cards, |page| pages(parts, page))
+    }
+
+    /// Maps the part of this number, and fills it with zeros; it may share its first page and its last one with others.
+    fn part(card: &Opened, number: usize, parts: &[usize]) -> Result<Self, CudaError> {
+        let begin = parts[..number].iter().sum::<usize>();
+        let end = begin + parts[number];
+        Self::new(slice::from_ref(card), |page| {
+            let pages = begin / page * page..end.next_multiple_of(page);
+            let end = parts.iter().sum::<usize>().max(pages.end).next_multiple_of(page);
+            vec![pages, end..end]
+        })
+    }
+
+    /// Reserves addresses up to the end of the last range, and maps the ranges, one of each card: `pages` gives them for pages of
+    /// so many bytes.
+    fn new(
+        cards: &[Opened],
+        pages: impl FnOnce(usize) -> Vec<Range<usize>>,
+    ) -> Result<Self, CudaError> {
         let failed = CudaError::driver("mapping memory of several cards");
         check(cards)?;
         cards[0].context.bind_to_thread().map_err(&failed)?;
         let page = cards.iter().map(page_of).collect::<Result<Vec<_>, _>>().map_err(&failed)?;
-        let pages = pages(parts, page.into_iter().max().unwrap_or(1));
+        let pages = pages(page.into_iter().max().unwrap_or(1));
         let streams = cards.iter().map(|card| card.stream.clone()).collect();
         let bytes = pages.last().map_or(0, |last| last.end);
         let mut mapped = Mapped { base: 0, bytes, parts: Vec::new(), streams };
@@ -105,10 +140,12 @@ impl Mapped {
         // A card may stand there several times.
         let each: BTreeMap<usize, &Opened> = cards.iter().map(|c| (c.card.ordinal, c)).collect();
         let all: Vec<sys::CUmemAccessDesc> = each.into_values().map(access).collect();
-        // SAFETY: reads so many descriptions; the whole range has pages.
-        let open =
-            unsafe { sys::cuMemSetAccess(mapped.base, mapped.bytes, all.as_ptr(), all.len()) };
-        open.result().map_err(&failed)?;
+        for (_, part) in &mapped.parts {
+            let at = mapped.base + part.start as u64;
+            // SAFETY: reads so many descriptions; the part has pages.
+            let open = unsafe { sys::cuMemSetAccess(at, part.len(), all.as_ptr(), all.len()) };
+            open.result().map_err(&failed)?;
+        }
         mapped.clear().map_err(&failed)?;
         Ok(mapped)
     }

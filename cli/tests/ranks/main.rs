@@ -2,10 +2,14 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use stencil_runtime::transport::mpirun;
+use stencil_runtime::backend::cuda::Card;
+use stencil_runtime::transport::{Carrier, mpi_reaches_cards, mpirun, nccl_version};
 
+#[path = "../common/mod.rs"]
 mod common;
+mod faults;
 
 use common::{assert_has, folder, good, refused, text};
 
@@ -48,23 +52,39 @@ const RUNS: [(&str, usize); 9] = [
     ("drift.toml", 4),
 ];
 
-/// Is there an `mpirun`? Says so if there is none.
-fn is_there() -> bool {
+/// Runs on cards: laws and flows, walls and numbers on them that change, sources, steps that adapt, rows that are whole.
+const CARD_RUNS: [(&str, usize); 6] = [
+    ("explosion --cells 13,10,9 --steps 5", 2),
+    ("explosion --cells 12,8,10 --steps 4 --precision f64 --set mesh.patches=[1,2,3]", 3),
+    ("turbulence --cells 32 --steps 3", 2),
+    ("kelvin_helmholtz --cells 21,17 --steps 4", 3),
+    ("gray_scott --cells 48,48 --steps 8", 2),
+    ("drift.toml", 4),
+];
+
+/// Waits for other tests: ranks of two runs would wait for the same cores. `None` if there is no `mpirun`, which it says.
+fn alone() -> Option<MutexGuard<'static, ()>> {
+    static ONE: Mutex<()> = Mutex::new(());
     if mpirun().is_none() {
         println!("skipped: no mpirun");
     }
-    mpirun().is_some()
+    mpirun().map(|_| ONE.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Prepares `mpirun` in a folder: ranks that wait leave the cores to the others.
+fn mpi(folder: &Path) -> Command {
+    let mut command = Command::new("mpirun");
+    command.args(["--oversubscribe", "--bind-to", "none"]);
+    command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
+    command.env("OMPI_MCA_mpi_yield_when_idle", "1").current_dir(folder);
+    command
 }
 
 /// Runs `stencil` on several ranks.
 fn ranks(count: usize, words: &str, folder: &Path) -> Output {
-    let mut command = Command::new("mpirun");
-    command.args(["--oversubscribe", "--bind-to", "none", "-n", &count.to_string()]);
-    command.arg(env!("CARGO_BIN_EXE_stencil")).args(words.split_whitespace());
-    command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
-    // Ranks that wait leave the cores to the others.
-    command.env("OMPI_MCA_mpi_yield_when_idle", "1").current_dir(folder);
-    common::output(&mut command)
+    let mut command = mpi(folder);
+    command.args(["-n", &count.to_string(), env!("CARGO_BIN_EXE_stencil")]);
+    common::output(command.args(words.split_whitespace()))
 }
 
 /// Runs `stencil` on several ranks; it goes well, and what it prints is returned.
@@ -101,9 +121,9 @@ fn assert_same(here: &Path, files: &[&str]) {
 
 #[test]
 fn ranks_have_the_bits_of_one_process() {
-    if !is_there() {
+    let Some(_alone) = alone() else {
         return;
-    }
+    };
     for (run, count) in RUNS {
         let here = home("bits");
         println!("{run}");
@@ -118,9 +138,9 @@ fn ranks_have_the_bits_of_one_process() {
 
 #[test]
 fn the_first_rank_talks_and_states_go_on_on_other_ranks() {
-    if !is_there() {
+    let Some(_alone) = alone() else {
         return;
-    }
+    };
     let here = home("restart");
     let run = "run drift.toml --threads 1";
     good(&format!("{run} --out one"), &here);
@@ -135,9 +155,9 @@ fn the_first_rank_talks_and_states_go_on_on_other_ranks() {
 /// All ranks fail alike, and the first one tells it.
 #[test]
 fn failures_are_told_once() {
-    if !is_there() {
+    let Some(_alone) = alone() else {
         return;
-    }
+    };
     let here = home("failures");
     let long = "run drift.toml --threads 1 --unchecked-step --dt 0.7 --steps 4000 --out out --overwrite -q";
     let of_one = refused(long, &here, 5);
@@ -150,8 +170,17 @@ fn failures_are_told_once() {
     assert_eq!(used.matches("holds files of a run").count(), 1, "{used}");
     let devices = badly(2, "run drift.toml --devices 3", &here, 2);
     assert_has(&devices, &["`--devices 3` and 2 ranks", "leave --devices out"]);
-    let cuda = badly(2, "run drift.toml --backend cuda", &here, 2);
-    assert_has(&cuda, &["ranks run on processors only"]);
+    let tune = badly(2, "run drift.toml --backend cuda --tune 5", &here, 2);
+    assert_has(
+        &tune,
+        &["`--tune` times schedules in one process", "give the ranks its --schedule"],
+    );
+    let alone = refused("run drift.toml --transport nccl", &here, 2);
+    assert_has(&alone, &["`--transport nccl` is between ranks", "leave --transport out"]);
+    if Card::count().is_err() {
+        let cuda = badly(2, "run drift.toml --backend cuda", &here, 2);
+        assert_eq!(cuda.matches("error: ").count(), 1, "{cuda}");
+    }
     let cut = badly(4, "run drift.toml --patches 3,1", &here, 2);
     assert_has(&cut, &["4 devices cannot share 3 patches"]);
 }
@@ -159,19 +188,41 @@ fn failures_are_told_once() {
 /// The ranks of one run are to have one problem.
 #[test]
 fn ranks_with_other_problems_are_refused() {
-    if !is_there() {
+    let Some(_alone) = alone() else {
         return;
-    }
+    };
     let here = home("unlike");
     let stencil = env!("CARGO_BIN_EXE_stencil");
     let of = |k: &str| ["-n", "1", stencil, "run", "drift.toml", "--param", k].map(str::to_string);
-    let mut command = Command::new("mpirun");
-    command.args(["--oversubscribe", "--bind-to", "none"]).args(of("k=0.05")).arg(":");
-    command.args(of("k=0.06")).current_dir(&here);
-    command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")]);
-    let output = common::output(&mut command);
+    let output = common::output(mpi(&here).args(of("k=0.05")).arg(":").args(of("k=0.06")));
     let message = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{message}");
     assert_has(&message, &["rank 1 has another version or problem than rank 0"]);
     assert!(!here.join("out").exists());
+}
+
+/// Ranks that share a card, or have one each, by each carrier that is there.
+#[test]
+fn ranks_with_cards_have_the_bits_of_one_process() {
+    let cards = Card::count().unwrap_or(0);
+    let Some(_alone) = alone().filter(|_| cards > 0) else {
+        println!("skipped: no card");
+        return;
+    };
+    let is_usable = |carrier: &Carrier| match carrier {
+        Carrier::Nccl => cards > 1 && nccl_version().is_ok(),
+        Carrier::Mpi => mpi_reaches_cards(),
+        Carrier::Staged => true,
+    };
+    for carrier in Carrier::ALL.iter().filter(|carrier| is_usable(carrier)) {
+        for (run, count) in CARD_RUNS {
+            let here = home("cards");
+            println!("{carrier} {run}");
+            let count = if *carrier == Carrier::Nccl { cards.min(count) } else { count };
+            good(&format!("run {run} --out one -q --threads 1"), &here);
+            let on_cards = format!("--backend cuda --transport {carrier}");
+            well(count, &format!("run {run} --out ranks -q {on_cards}"), &here);
+            assert_same(&here, &["final.npz", "series.csv"]);
+        }
+    }
 }
