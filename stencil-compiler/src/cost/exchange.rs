@@ -56,6 +56,13 @@ impl DeviceBox {
         DeviceBox { far: all.max_by_key(count).unwrap_or_default(), ..self }
     }
 
+    /// Is it a layer of the mesh across its last axis, whose neighbours are devices of the same host?
+    pub fn is_layer(&self) -> bool {
+        let last = if self.cells[2] > 1 { 2 } else { 1 };
+        let is_cut = std::array::from_fn(|axis| axis == last);
+        self.cut == is_cut && self.far == [[false; 2]; 3]
+    }
+
     /// Sides beyond which other devices of the same host have the neighbours.
     fn near(&self) -> [[bool; 2]; 3] {
         std::array::from_fn(|axis| self.far[axis].map(|is_far| self.cut[axis] && !is_far))
@@ -266,7 +273,7 @@ mod tests {
         let plan = plan.unwrap_or_else(|e| panic!("{e}"));
         let (cells, cut) = ([32; 3], [false, false, true]);
         let of = |ghosts: usize| {
-            let plan = plan.deepened(ghosts, cut).and_then(|plan| plan.among_devices());
+            let plan = plan.deepened(ghosts, cut).and_then(|plan| plan.among_devices(true));
             let plan = plan.unwrap_or_else(|e| panic!("{e}"));
             let device = DeviceBox { cells, ..of_cut(cut) };
             let mut all = Exchange::default();

@@ -227,11 +227,9 @@ impl Building<'_> {
     /// engine moves layers across the last axis.
     fn mover(&self) -> Mover {
         let Place { device, links, .. } = self.place;
-        let last = if device.cells[2] > 1 { 2 } else { 1 };
-        let are_layers = device.cut == std::array::from_fn(|axis| axis == last);
         match self.plan.overlap() {
             Overlap::Store => Mover::Kernel,
-            Overlap::Rim | Overlap::None if are_layers => Mover::Engine,
+            Overlap::Rim | Overlap::None if device.is_layer() => Mover::Engine,
             Overlap::Rim | Overlap::None => links.mover,
         }
     }
@@ -383,7 +381,7 @@ mod tests {
         let times: Vec<Time> = times.collect();
         let alone = times.iter().map(|time| time.total + rates.launch).sum();
         let links = Links { mover, ..Links::in_host(usual_link("H200").link) };
-        let plan = compiled.plan.among_devices().unwrap();
+        let plan = compiled.plan.among_devices(true).unwrap();
         (Timeline::new(&plan, (&costs, &times), &Place { rates, device, links }), alone)
     }
 

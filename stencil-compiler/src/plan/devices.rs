@@ -21,15 +21,20 @@ impl Plan {
     /// Returns the plan of a device among several. Each fill takes values of the own device, and an exchange begins with
     /// those of the others. With [`Overlap::Rim`], blocks of the next launch that read no ghost cells run while the values
     /// are on their way, and all other blocks after they have come; a launch that writes to the memory of a buffer on its
-    /// way runs after that as a whole. So does each launch with any other overlap.
+    /// way runs after that as a whole. So does each launch with any other overlap. If the schedule leaves the overlap open, it
+    /// is [`Overlap::Rim`] unless launches `can_store` values in the memory of other devices.
     ///
     /// # Errors
     /// If the plan is one of several devices already.
-    pub fn among_devices(&self) -> Result<Plan, String> {
+    pub fn among_devices(&self, can_store: bool) -> Result<Plan, String> {
         if self.steps.iter().any(|step| matches!(step, Step::Exchange { .. })) {
             return Err("the plan exchanges ghost cells already".into());
         }
         let mut plan = self.clone();
+        plan.overlap = Some(self.overlap.unwrap_or(match can_store {
+            true => self.overlap(),
+            false => Overlap::Rim,
+        }));
         plan.steps.clear();
         let mut posted: Vec<Step> = Vec::new();
         for step in &self.steps {
@@ -43,7 +48,7 @@ impl Plan {
                     posted.push(exchange(Phase::Wait));
                 }
                 Step::Launch { launch, .. }
-                    if self.overlap() == Overlap::Rim
+                    if plan.overlap() == Overlap::Rim
                         && !posted.is_empty()
                         && !self.overwrites(*launch, &posted) =>
                 {

@@ -61,7 +61,7 @@ impl Plan {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn fitted(mut self, to: FitTo) -> Self {
-        let rims = self.rims_of_split(to.cut);
+        let rims = self.rims_of_split(to);
         for (launch, rim) in self.launches.iter_mut().zip(rims) {
             if let Some(chunk) = fitting(launch, rim, to) {
                 launch.blocking.params.insert(CHUNK.name.into(), chunk);
@@ -71,9 +71,11 @@ impl Plan {
     }
 
     /// Returns the rim of each launch that runs its interior beside an exchange; other launches have none.
-    fn rims_of_split(&self, cut: [bool; 3]) -> Vec<[usize; 3]> {
+    fn rims_of_split(&self, to: FitTo) -> Vec<[usize; 3]> {
+        let (cut, last) = (to.cut, to.dimension.max(2) - 1);
+        let are_layers = cut == std::array::from_fn(|axis| axis == last);
         let among = match cut.contains(&true) {
-            true => self.among_devices().ok(),
+            true => self.among_devices(are_layers && to.patches == 1).ok(),
             false => None,
         };
         let steps = &among.as_ref().unwrap_or(self).steps;
@@ -138,7 +140,7 @@ mod tests {
         let plan = plan(&discretize(&model).unwrap(), &schedule, [false; 3]).unwrap();
         let to = FitTo { dimension, cells, patches: 1, cut, units: 132 };
         let fitted = plan.clone().fitted(to);
-        assert_eq!(plan.among_devices().unwrap().fitted(to).launches, fitted.launches);
+        assert_eq!(plan.among_devices(true).unwrap().fitted(to).launches, fitted.launches);
         fitted.launches[0].blocking.params["chunk"]
     }
 

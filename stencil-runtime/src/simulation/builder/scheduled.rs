@@ -3,7 +3,6 @@
 use stencil_compiler::algorithm::Role;
 use stencil_compiler::compile::{self, ScheduleError, Target};
 use stencil_compiler::plan::Plan;
-use stencil_compiler::schedule::Overlap;
 
 use super::Builder;
 use super::engine::Chosen;
@@ -71,17 +70,14 @@ impl Scheduled {
             self.plan = self.plan.adaptive(names, limit.is_some()).map_err(Error::Bug)?;
         }
         if patches.devices > 1 {
-            let among = |plan: &mut Plan| {
+            let among = |plan: &Plan| {
                 // Launches store values in the memory of others of their process only, where these are layers of a whole patch.
                 let can_store = ranks.count() == 1 && patches.are_layers();
-                if plan.overlap.is_none() && !can_store {
-                    plan.overlap = Some(Overlap::Rim);
-                }
-                plan.among_devices().map_err(Error::Bug)
+                plan.among_devices(can_store).map_err(Error::Bug)
             };
-            self.plan = among(&mut self.plan)?;
+            self.plan = among(&self.plan)?;
             if let Some(fused) = &mut self.fused {
-                fused.plan = among(&mut fused.plan)?;
+                fused.plan = among(&fused.plan)?;
             }
         }
         Ok(self)

@@ -93,17 +93,19 @@ impl Card {
     }
 
     /// Measures the speed of copies within its memory: billions of bytes a second, read and
-    /// written, the best of several copies of an array that no cache holds.
+    /// written, the best of several copies of an array that no cache holds: of 256 MiB, or of less if a run has left
+    /// less room.
     ///
     /// # Errors
-    /// If the card has no room for two arrays of a quarter of a gigabyte, or fails.
+    /// If the card has no room for two arrays of 64 MiB, or fails.
     pub fn copy_gb_s(&self) -> Result<f64, CudaError> {
-        const BYTES: usize = 1 << 28;
+        const BYTES: [usize; 3] = [1 << 28, 1 << 27, 1 << 26];
         const COPIES: usize = 20;
         let Opened { context, stream, .. } = Opened::new(self.ordinal)?;
         let failed = CudaError::driver("measuring a copy");
-        let from = stream.alloc_zeros::<u8>(BYTES).map_err(&failed)?;
-        let mut to = stream.alloc_zeros::<u8>(BYTES).map_err(&failed)?;
+        let two = |bytes| Ok([stream.alloc_zeros::<u8>(bytes)?, stream.alloc_zeros(bytes)?]);
+        let arrays = two(BYTES[0]).or_else(|_| two(BYTES[1])).or_else(|_| two(BYTES[2]));
+        let [from, mut to] = arrays.map_err(&failed)?;
         let timed = Some(sys::CUevent_flags::CU_EVENT_DEFAULT);
         let event = || context.new_event(timed).map_err(&failed);
         let mut best = f64::INFINITY;
@@ -115,7 +117,7 @@ impl Card {
             let ms = start.elapsed_ms(&end).map_err(&failed)?;
             best = best.min(f64::from(ms) / 1e3);
         }
-        Ok(2.0 * BYTES as f64 / best / 1e9)
+        Ok(2.0 * from.len() as f64 / best / 1e9)
     }
 
     /// Returns the cycles of a multiprocessor in a second, at its highest clock.
