@@ -63,6 +63,7 @@ impl Scheduled {
         pace: Pace,
         (patches, ranks): (&Patches, &Ranks),
     ) -> Result<Self, Error> {
+        let undoes = matches!(pace, Pace::Adaptive { limit: Some(_), .. });
         if let (Pace::Adaptive { limit, .. }, Some(observation)) = (pace, system.observation()) {
             let quantities = observation.quantities.iter();
             let speeds = quantities.filter(|quantity| quantity.speed.is_some());
@@ -72,7 +73,7 @@ impl Scheduled {
         if patches.devices > 1 {
             let among = |plan: &Plan| {
                 // Launches store values in the memory of others of their process only, where these are layers of a whole patch.
-                let can_store = ranks.count() == 1 && patches.are_layers();
+                let can_store = ranks.count() == 1 && patches.are_layers() && !undoes;
                 plan.among_devices(can_store).map_err(Error::Bug)
             };
             self.plan = among(&self.plan)?;

@@ -223,7 +223,7 @@ static __device__ __forceinline__ void fill_rows(const Field& field, int block, 
 #if PACKED
 
 // Puts the values of ghost cells that another process has behind each other.
-extern "C" __global__ void __launch_bounds__(256, 4) pack_ghosts(
+extern "C" __global__ void __launch_bounds__(256, 3) pack_ghosts(
     const Box* __restrict__ boxes, const int* __restrict__ box_of_block, const Rule* __restrict__ rules,
     const double* __restrict__ tables, const double* __restrict__ weights, const Patch* __restrict__ patches,
     const __grid_constant__ Arrays arrays, const __grid_constant__ Mesh mesh, real* packed) {

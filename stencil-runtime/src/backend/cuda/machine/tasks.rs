@@ -211,7 +211,8 @@ impl<T: Number> Machine<T> {
     fn boxes(&self, jobs: &[Job], values: Origin) -> Result<Vec<Option<Boxes>>, CudaError> {
         let on = self.layout_of(jobs);
         let cards = (self.first..).zip(self.cards()).map(|(owner, (card, ghosts, _))| {
-            let share = Share { owner, values };
+            // Steps that may be undone have not been seen right with copies by the engine.
+            let share = Share { owner, values, by_engine: !self.adapts[1] };
             ghosts.boxes(&card.stream, on, jobs.iter().copied(), share)
         });
         cards.collect()
