@@ -8,7 +8,7 @@ use crate::schedule::Overlap;
 
 /// Seconds by which a launch in two regions takes longer than as a whole, in addition to the time of a kernel that moves values
 /// beside it: multiprocessors are idle until the rim may begin, and at its end. Pairs of rates of one H100 and of two differ by
-/// 70 to 87 us a substep, by the copy engine as by a kernel, and by 43 us with smaller tiles.
+/// 70 to 87 us a substep, by the copy engine as by a kernel, and by 43 us with smaller tiles. A short launch loses its own time at most.
 const BESIDE: f64 = 75e-6;
 
 /// Threads of a block of a kernel that moves values, and registers of each.
@@ -252,7 +252,8 @@ impl Building<'_> {
         if by_kernel > 0.0 && inner >= at_once {
             self.begin_later(part(at_once) * total);
         }
-        let more = if inner > 0 { by_kernel + BESIDE } else { 0.0 };
+        let waits = self.waiting.iter().any(|wait| wait.all().messages > 0);
+        let more = if waits && inner > 0 { by_kernel + BESIDE.min(total) } else { 0.0 };
         let beside = Beside { launch, share: inner as f64 / all.max(1) as f64, seconds };
         for wait in &mut self.waiting {
             wait.beside = (inner > 0).then_some(beside);
