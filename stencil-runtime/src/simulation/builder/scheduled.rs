@@ -9,7 +9,6 @@ use super::engine::Chosen;
 use crate::mesh::{Boundaries, Given, Patches, Sampled, formula};
 use crate::simulation::Pace;
 use crate::step::Fused;
-use crate::transport::Ranks;
 use crate::{Error, Number, Schedule, SystemDef};
 
 /// The schedule of a run, the engine that follows it, and the plans that it gives.
@@ -61,9 +60,8 @@ impl Scheduled {
         mut self,
         system: &SystemDef,
         pace: Pace,
-        (patches, ranks): (&Patches, &Ranks),
+        patches: &Patches,
     ) -> Result<Self, Error> {
-        let undoes = matches!(pace, Pace::Adaptive { limit: Some(_), .. });
         if let (Pace::Adaptive { limit, .. }, Some(observation)) = (pace, system.observation()) {
             let quantities = observation.quantities.iter();
             let speeds = quantities.filter(|quantity| quantity.speed.is_some());
@@ -71,14 +69,9 @@ impl Scheduled {
             self.plan = self.plan.adaptive(names, limit.is_some()).map_err(Error::Bug)?;
         }
         if patches.devices > 1 {
-            let among = |plan: &Plan| {
-                // Launches store values in the memory of others of their process only, where these are layers of a whole patch.
-                let can_store = ranks.count() == 1 && patches.are_layers() && !undoes;
-                plan.among_devices(can_store).map_err(Error::Bug)
-            };
-            self.plan = among(&self.plan)?;
+            self.plan = self.plan.among_devices().map_err(Error::Bug)?;
             if let Some(fused) = &mut self.fused {
-                fused.plan = among(&fused.plan)?;
+                fused.plan = fused.plan.among_devices().map_err(Error::Bug)?;
             }
         }
         Ok(self)

@@ -211,8 +211,7 @@ impl<T: Number> Machine<T> {
     fn boxes(&self, jobs: &[Job], values: Origin) -> Result<Vec<Option<Boxes>>, CudaError> {
         let on = self.layout_of(jobs);
         let cards = (self.first..).zip(self.cards()).map(|(owner, (card, ghosts, _))| {
-            // Steps that may be undone have not been seen right with copies by the engine.
-            let share = Share { owner, values, by_engine: !self.adapts[1] };
+            let share = Share { owner, values, by_engine: self.by_engine };
             ghosts.boxes(&card.stream, on, jobs.iter().copied(), share)
         });
         cards.collect()
