@@ -100,8 +100,7 @@ pub(crate) struct Machine<T> {
     shape: MeshShape,
     /// Do launches store the values that other cards read in the memory of these?
     stores: bool,
-    /// Does the copy engine move layers of ghost cells? The schedule chooses, and steps that may be undone have not been
-    /// seen right with it.
+    /// Does the copy engine move layers of ghost cells? The schedule chooses.
     by_engine: bool,
     /// Are they there? Nothing else has changed fields since.
     has_sent: bool,
@@ -200,7 +199,7 @@ impl<T: Number> Machine<T> {
             launches,
             shape,
             stores,
-            by_engine: plan.overlap.is_some() && !plan.adapts()[1],
+            by_engine: plan.overlap.is_some(),
             has_sent: false,
             substeps: Vec::new(),
             fused: None,

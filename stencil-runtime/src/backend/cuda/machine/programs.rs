@@ -135,9 +135,8 @@ impl<T: Number> Arrays<T> {
         let patches = &self.cut.patches;
         let axis = patches.last_axis();
         let boundaries = &self.fields.domain.boundaries;
-        // Another process does not reach the memory, and steps that may be undone have not been seen right by stores.
-        let undoes = programs.all.iter().any(|(_, plan, _)| plan.adapts()[1]);
-        let is_shared = self.fields.domain.ranks.count() == 1 && !undoes;
+        // Another process does not reach the memory.
+        let is_shared = self.fields.domain.ranks.count() == 1;
         if !is_shared || !patches.are_layers() || boundaries.has_custom() {
             return None;
         }
