@@ -273,7 +273,7 @@ mod tests {
         let plan = plan.unwrap_or_else(|e| panic!("{e}"));
         let (cells, cut) = ([32; 3], [false, false, true]);
         let of = |ghosts: usize| {
-            let plan = plan.deepened(ghosts, cut).and_then(|plan| plan.among_devices());
+            let plan = plan.deepened(ghosts, cut).and_then(|plan| plan.among_devices(true));
             let plan = plan.unwrap_or_else(|e| panic!("{e}"));
             let device = DeviceBox { cells, ..of_cut(cut) };
             let mut all = Exchange::default();

@@ -224,14 +224,12 @@ impl Building<'_> {
     }
 
     /// Returns the mover of values: launches that store them are slower by as much as a kernel that moves them, and the copy
-    /// engine moves layers across the last axis for a schedule that chooses.
+    /// engine moves layers across the last axis.
     fn mover(&self) -> Mover {
         let Place { device, links, .. } = self.place;
         match self.plan.overlap() {
             Overlap::Store => Mover::Kernel,
-            Overlap::Rim | Overlap::None if self.plan.overlap.is_some() && device.is_layer() => {
-                Mover::Engine
-            }
+            Overlap::Rim | Overlap::None if device.is_layer() => Mover::Engine,
             Overlap::Rim | Overlap::None => links.mover,
         }
     }
@@ -384,7 +382,7 @@ mod tests {
         let times: Vec<Time> = times.collect();
         let alone = times.iter().map(|time| time.total + rates.launch).sum();
         let links = Links { mover, ..Links::in_host(usual_link("H200").link) };
-        let plan = compiled.plan.among_devices().unwrap();
+        let plan = compiled.plan.among_devices(true).unwrap();
         (Timeline::new(&plan, (&costs, &times), &Place { rates, device, links }), alone)
     }
 

@@ -33,7 +33,7 @@ pub struct Plan {
     pub time_steps: usize,
     /// How the arrays lie in memory.
     pub layout: Layout,
-    /// The way in which devices that share the patches get ghost cells from each other, if the schedule chooses one: see
+    /// How devices that share the patches get ghost cells from each other, if the schedule says it: see
     /// [`overlap`](Plan::overlap).
     pub overlap: Option<Overlap>,
     /// Arrays.

@@ -37,7 +37,8 @@ pub struct Schedule {
     pub ghosts: usize,
     /// The layout of the arrays of fields and accumulators in memory.
     pub layout: Layout,
-    /// The way in which devices that share a mesh get values from each other; [`Overlap::Rim`] without one.
+    /// How devices that share a mesh get values from each other. Without one, launches of a card store them, and those of a
+    /// processor leave a rim.
     pub overlap: Option<Overlap>,
     /// Placements by name; a grid function that is not listed is [`Placement::Inline`].
     pub placements: BTreeMap<String, Placement>,

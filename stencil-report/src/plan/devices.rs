@@ -118,7 +118,7 @@ impl Shared {
         };
         let compiled = compile(problem.algorithm, schedule, &target);
         let compiled = compiled.map_err(|error| wrong(error.to_string()))?;
-        let plan = compiled.plan.among_devices().map_err(wrong)?;
+        let plan = compiled.plan.among_devices(of.is_layer()).map_err(wrong)?;
         let predicted = Problem { cells, ..*problem }.predict(&compiled);
         let predicted = predicted.map_err(|rejection| wrong(rejection.words().to_string()))?;
         let (rates, links) = (&problem.on.rates, cluster.links(problem.on.name));

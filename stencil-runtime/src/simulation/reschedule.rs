@@ -103,7 +103,8 @@ impl<T: Number> Simulation<T> {
             mesh.cells,
         )?;
         let scheduled = Scheduled::new::<T>(system, chosen, (boundaries, patches, domain.halo))?;
-        let (setup, engine) = self.setup.by(scheduled.at_pace(system, self.pace, patches)?);
+        let (setup, engine) =
+            self.setup.by(scheduled.at_pace(system, self.pace, (patches, self.ranks()))?);
         let of = (engine, domain, &self.sources);
         let started = builder::device(&setup, of, self.pool.clone(), (&mut card, cache))?;
         Ok((setup, started))

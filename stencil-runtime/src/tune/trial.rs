@@ -83,7 +83,8 @@ impl Trial {
         (cells, among): ([usize; 3], Option<Among>),
         rates: &Rates,
     ) -> Self {
-        let plan = among.and_then(|_| predicted.plan.among_devices().ok());
+        let plan =
+            among.and_then(|(device, _)| predicted.plan.among_devices(device.is_layer()).ok());
         let value_bytes = predicted.kernels.first().map_or(0, |cost| cost.value_bytes);
         let mut trial = Trial {
             form,

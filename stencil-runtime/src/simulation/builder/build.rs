@@ -69,7 +69,8 @@ impl<T: Number> Builder<T> {
         let (pick, picking) = self.picked(&system, &usual, (&mut card, cache.as_ref()));
         let timings = Timings { pick: begun.elapsed(), ..Timings::default() };
         let Planned { mesh, patches, params, boundaries, scheduled, halo } = usual;
-        let at_pace = |scheduled: Scheduled| scheduled.at_pace(&system, pace, &patches);
+        let at_pace =
+            |scheduled: Scheduled| scheduled.at_pace(&system, pace, (&patches, &self.ranks));
         let pick = pick.map(at_pace).transpose()?;
         let Scheduled { engine, schedule, plan, fused } = at_pace(scheduled)?;
         let streaming = self.streaming(pace, &patches);

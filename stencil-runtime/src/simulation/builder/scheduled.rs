@@ -9,6 +9,7 @@ use super::engine::Chosen;
 use crate::mesh::{Boundaries, Given, Patches, Sampled, formula};
 use crate::simulation::Pace;
 use crate::step::Fused;
+use crate::transport::Ranks;
 use crate::{Error, Number, Schedule, SystemDef};
 
 /// The schedule of a run, the engine that follows it, and the plans that it gives.
@@ -60,7 +61,7 @@ impl Scheduled {
         mut self,
         system: &SystemDef,
         pace: Pace,
-        patches: &Patches,
+        (patches, ranks): (&Patches, &Ranks),
     ) -> Result<Self, Error> {
         if let (Pace::Adaptive { limit, .. }, Some(observation)) = (pace, system.observation()) {
             let quantities = observation.quantities.iter();
@@ -69,9 +70,14 @@ impl Scheduled {
             self.plan = self.plan.adaptive(names, limit.is_some()).map_err(Error::Bug)?;
         }
         if patches.devices > 1 {
-            self.plan = self.plan.among_devices().map_err(Error::Bug)?;
+            let among = |plan: &Plan| {
+                // Launches store values in the memory of others of their process only, where these are layers of a whole patch.
+                let can_store = ranks.count() == 1 && patches.are_layers();
+                plan.among_devices(can_store).map_err(Error::Bug)
+            };
+            self.plan = among(&self.plan)?;
             if let Some(fused) = &mut self.fused {
-                fused.plan = fused.plan.among_devices().map_err(Error::Bug)?;
+                fused.plan = among(&fused.plan)?;
             }
         }
         Ok(self)

@@ -123,8 +123,6 @@ pub(crate) struct Share {
     /// The number of the card among those of the run: it fills boxes of its own patches.
     pub(crate) owner: usize,
     pub(crate) values: Origin,
-    /// May the copy engine move layers of other cards?
-    pub(crate) by_engine: bool,
 }
 
 /// The origin of values for ghost cells.
@@ -140,7 +138,7 @@ pub(crate) enum Origin {
 
 impl Share {
     /// All boxes of a run on one card.
-    pub(crate) const WHOLE: Self = Share { owner: 0, values: Origin::Own, by_engine: false };
+    pub(crate) const WHOLE: Self = Share { owner: 0, values: Origin::Own };
 }
 
 /// The rules of all components on the card.
@@ -260,8 +258,7 @@ impl Ghosts {
         let (mut boxes, mut of_block, mut layers) = (Vec::new(), Vec::new(), Vec::new());
         let mut cells = 0;
         // Arrays whose values lie apart share their memory with others.
-        let has_layers =
-            share.values == Origin::Others && share.by_engine && !surfaces && shape.is_dense();
+        let has_layers = share.values == Origin::Others && !surfaces && shape.is_dense();
         for (array, job, depth) in jobs {
             let rules = job.map_or(self.components, |job| job.component);
             let patches = self.neighbours.patches.iter().enumerate();

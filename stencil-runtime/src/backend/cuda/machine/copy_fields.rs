@@ -43,7 +43,7 @@ impl<T: Number> Machine<T> {
         }
         self.card.synchronize()?;
         self.forget(&fields);
-        self.holds = false;
+        (self.holds, self.has_sent) = (false, false);
         Ok(true)
     }
 }

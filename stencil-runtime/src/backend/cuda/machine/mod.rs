@@ -100,8 +100,6 @@ pub(crate) struct Machine<T> {
     shape: MeshShape,
     /// Do launches store the values that other cards read in the memory of these?
     stores: bool,
-    /// Does the copy engine move layers of ghost cells? The schedule chooses.
-    by_engine: bool,
     /// Are they there? Nothing else has changed fields since.
     has_sent: bool,
     substeps: Vec<Vec<Task>>,
@@ -199,7 +197,6 @@ impl<T: Number> Machine<T> {
             launches,
             shape,
             stores,
-            by_engine: plan.overlap.is_some(),
             has_sent: false,
             substeps: Vec::new(),
             fused: None,
@@ -346,9 +343,7 @@ impl<T: Number> Device<T> for Machine<T> {
         *self.fields.array_mut(buffer) = self.fields.array()?;
         self.pool.install(|| self.fields.set(buffer, value));
         let values = std::mem::take(self.fields.array_mut(buffer));
-        let slot = self.slots[buffer];
-        let stream = &self.card.stream;
-        self.cut.upload(&mut self.memory, stream, slot, &values)?;
+        self.upload(self.slots[buffer], &values)?;
         self.known[buffer] = OnceLock::from(values);
         (self.holds, self.has_sent) = (false, false);
         Ok(())

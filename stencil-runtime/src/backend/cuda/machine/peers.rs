@@ -13,6 +13,7 @@ use crate::backend::cuda::kernels::ghosts::Ghosts;
 use crate::backend::cuda::kernels::launch::Ready;
 use crate::backend::cuda::memory::patches::{Owned, over};
 use crate::backend::cuda::{Cache, CudaError};
+use crate::field::Array;
 use crate::mesh::Neighbours;
 use crate::{Error, Number};
 
@@ -189,6 +190,23 @@ impl<T: Number> Machine<T> {
         let peers = self.peers.iter();
         let peers = peers.map(|peer| (&peer.card, &peer.ghosts, peer.launches.as_slice()));
         std::iter::once((&self.card, &self.ghosts, self.launches.as_slice())).chain(peers)
+    }
+
+    /// Returns the streams of all cards.
+    pub(super) fn streams(&self) -> Vec<Arc<CudaStream>> {
+        self.cards().map(|(card, ..)| card.stream.clone()).collect()
+    }
+
+    /// Copies an array of the mesh, ghost cells and all, to the cards, each card to its own memory.
+    pub(super) fn upload(&mut self, slot: usize, values: &Array<T>) -> Result<(), Error> {
+        let streams = self.streams();
+        self.together(|machine| machine.cut.upload(&mut machine.memory, &streams, slot, values))
+    }
+
+    /// Copies an array from the cards to one of the mesh, behind all work of the first card, and waits for it.
+    pub(super) fn download(&self, slot: usize, values: &mut Array<T>) -> Result<(), Error> {
+        self.lanes.fork()?;
+        self.cut.download(&self.memory, &self.streams(), slot, values)
     }
 
     /// Does a part of the run on all cards, behind all work of the first one, which then waits for it.

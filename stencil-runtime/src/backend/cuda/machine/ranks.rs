@@ -77,9 +77,9 @@ impl<T: Number> Machine<T> {
 
     /// Returns the array of a slot on the whole mesh, on the host of each process.
     pub(super) fn whole(&self, slot: usize) -> Result<Array<T>, Error> {
-        let (mut values, stream) = (self.fields.array()?, &self.card.stream);
+        let mut values = self.fields.array()?;
         let Some(courier) = &self.courier else {
-            self.cut.download(&self.memory, stream, slot, &mut values)?;
+            self.download(slot, &mut values)?;
             return Ok(values);
         };
         let (mut array, mut own, mut bytes) = (self.cut.array()?, Vec::new(), Vec::new());
@@ -99,9 +99,10 @@ impl<T: Number> Machine<T> {
 
     /// Returns the arrays of a slot on the patches of this process, on the host.
     fn own(&self, slot: usize) -> Result<Vec<Array<T>>, Error> {
+        let streams = self.streams();
         let read = |patch| {
             let mut array = self.cut.array()?;
-            self.memory.read(&self.card.stream, patch, slot, &mut array)?;
+            self.memory.read(&streams, patch, slot, &mut array)?;
             Ok(array)
         };
         self.memory.held().map(read).collect()

@@ -1,7 +1,7 @@
 //! The tasks of a substep, started one after the other or replayed as a whole step.
 
 use std::iter;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use cudarc::driver::CudaGraph;
 use cudarc::driver::sys::CUstreamCaptureMode;
@@ -211,7 +211,7 @@ impl<T: Number> Machine<T> {
     fn boxes(&self, jobs: &[Job], values: Origin) -> Result<Vec<Option<Boxes>>, CudaError> {
         let on = self.layout_of(jobs);
         let cards = (self.first..).zip(self.cards()).map(|(owner, (card, ghosts, _))| {
-            let share = Share { owner, values, by_engine: self.by_engine };
+            let share = Share { owner, values };
             ghosts.boxes(&card.stream, on, jobs.iter().copied(), share)
         });
         cards.collect()
@@ -467,10 +467,9 @@ impl<T: Number> Machine<T> {
     fn fill_on_host(&mut self, filling: &Filling, t: f64) -> Result<(), Error> {
         self.on_host(&mut |fields| fields.fill(filling, t))?;
         for buffer in self.fields.buffers.of_role(BufferRole::Field) {
-            let slot = self.slots[buffer];
-            if let Some(values) = self.known[buffer].get() {
-                let stream = &self.card.stream;
-                self.cut.upload(&mut self.memory, stream, slot, values)?;
+            if let Some(values) = self.known[buffer].take() {
+                self.upload(self.slots[buffer], &values)?;
+                self.known[buffer] = OnceLock::from(values);
             }
         }
         Ok(())

@@ -333,14 +333,27 @@ impl Memory {
         self.mover.as_ref().ok_or_else(missing).map(Some)
     }
 
-    /// Copies an array of the host, ghost cells and all, to a patch.
+    /// Returns the stream that moves an array of a patch from or to the host, of those of the cards: that of the card with
+    /// its memory, or of the first card if values lie apart.
+    fn carrier<'a>(
+        &self,
+        streams: &'a [Arc<CudaStream>],
+        patch: usize,
+        slot: usize,
+    ) -> &'a Arc<CudaStream> {
+        let owner = self.patches.patch(patch).owner - self.first;
+        &streams[if self.apart(slot) == 1 { owner } else { 0 }]
+    }
+
+    /// Copies an array of the host, ghost cells and all, to a patch, by one of the streams of the cards of this process.
     pub(crate) fn write<T: Real>(
         &mut self,
-        stream: &Arc<CudaStream>,
+        streams: &[Arc<CudaStream>],
         patch: usize,
         slot: usize,
         from: &Array<T>,
     ) -> Result<(), CudaError> {
+        let stream = self.carrier(streams, patch, slot);
         let failed = CudaError::driver("copying an array to the card");
         if self.surface(slot).is_some() {
             // The driver only reads it.
@@ -358,14 +371,15 @@ impl Memory {
         copy.map_err(failed)
     }
 
-    /// Copies an array of a patch to the host and waits for it.
+    /// Copies an array of a patch to the host, by one of the streams of the cards of this process, and waits for it.
     pub(crate) fn read<T: Real>(
         &self,
-        stream: &Arc<CudaStream>,
+        streams: &[Arc<CudaStream>],
         patch: usize,
         slot: usize,
         to: &mut Array<T>,
     ) -> Result<(), CudaError> {
+        let stream = self.carrier(streams, patch, slot);
         let failed = CudaError::driver("copying an array from the card");
         if self.surface(slot).is_some() {
             let to = End::Host(bytes_mut(to.values_mut()).as_mut_ptr().cast());

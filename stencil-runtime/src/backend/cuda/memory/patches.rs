@@ -195,40 +195,40 @@ fn reciprocal(divisor: usize) -> u64 {
 }
 
 impl Cut {
-    /// Copies an array of the mesh to the cards of this process, with its ghost cells.
+    /// Copies an array of the mesh to the cards of this process, with its ghost cells, by their streams.
     pub(crate) fn upload<T: Real>(
         &self,
         memory: &mut Memory,
-        stream: &Arc<CudaStream>,
+        streams: &[Arc<CudaStream>],
         slot: usize,
         values: &Array<T>,
     ) -> Result<(), Error> {
         if self.is_alike() {
-            return Ok(memory.write(stream, 0, slot, values)?);
+            return Ok(memory.write(streams, 0, slot, values)?);
         }
         let mut of_patch = self.array()?;
         for patch in memory.held() {
             self.take(patch, values, &mut of_patch);
-            memory.write(stream, patch, slot, &of_patch)?;
+            memory.write(streams, patch, slot, &of_patch)?;
         }
         Ok(())
     }
 
-    /// Copies an array of the cards of this process to one of the mesh and waits for it; ghost cells beyond the faces
-    /// of the mesh come with it.
+    /// Copies an array of the cards of this process to one of the mesh, by their streams, and waits for it; ghost cells beyond
+    /// the faces of the mesh come with it.
     pub(crate) fn download<T: Real>(
         &self,
         memory: &Memory,
-        stream: &Arc<CudaStream>,
+        streams: &[Arc<CudaStream>],
         slot: usize,
         values: &mut Array<T>,
     ) -> Result<(), Error> {
         if self.is_alike() {
-            return Ok(memory.read(stream, 0, slot, values)?);
+            return Ok(memory.read(streams, 0, slot, values)?);
         }
         let mut of_patch = self.array()?;
         for patch in memory.held() {
-            memory.read(stream, patch, slot, &mut of_patch)?;
+            memory.read(streams, patch, slot, &mut of_patch)?;
             self.put(patch, &of_patch, values);
         }
         Ok(())
