@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::joining::{Group, joined};
 use super::narrow::places;
-use super::passes::{Group, by_need, joined, work};
+use super::passes::{by_need, work};
 use crate::algorithm::{Algorithm, Def, FnId};
 use crate::schedule::{Halo, Placement, Schedule, stored_together};
 

@@ -8,6 +8,7 @@ mod evaluate_once;
 mod factors;
 pub mod heuristic;
 mod in_turn;
+mod joining;
 mod least_cut;
 mod narrow;
 mod neighbours;

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::joining::{Group, Work, joined};
 use crate::algorithm::footprint::needed;
 use crate::algorithm::{Algorithm, FnId, Role};
 use crate::schedule::{Placement, Schedule, stored_together};
@@ -111,97 +112,6 @@ pub(super) fn work(
 /// Joins groups of which one shares half of the work of another one.
 pub(super) fn by_need(groups: Vec<Group>, costs: &[u32]) -> Vec<Group> {
     joined(groups, 1, ALIKE, costs)
-}
-
-/// Joins the two groups that share most of their work, again and again, until only `least` are left, or none share so much.
-pub(super) fn joined(
-    mut groups: Vec<Group>,
-    least: usize,
-    alike: f64,
-    costs: &[u32],
-) -> Vec<Group> {
-    while groups.len() > least {
-        let Some((into, from, _)) =
-            most_alike(&groups, costs).filter(|(_, _, both)| *both >= alike)
-        else {
-            break;
-        };
-        let other = groups.remove(from);
-        groups[into].join(other, costs);
-    }
-    groups.sort_by_key(|group| group.functions.iter().min().copied());
-    groups
-}
-
-/// Stored functions that are computed together, and their work.
-pub(super) struct Group {
-    pub(super) functions: Vec<FnId>,
-    work: Work,
-    pub(super) cost: u32,
-}
-
-impl Group {
-    fn new(function: FnId, needed: &BTreeSet<FnId>, costs: &[u32]) -> Self {
-        let work = Work::of(needed);
-        Group { functions: vec![function], cost: work.cost(costs), work }
-    }
-
-    /// Does it need a function, one of its own for one?
-    pub(super) fn needs(&self, id: FnId) -> bool {
-        let word = self.work.0.get(id.0 as usize / 64);
-        word.is_some_and(|word| word >> (id.0 % 64) & 1 == 1)
-    }
-
-    fn join(&mut self, other: Self, costs: &[u32]) {
-        self.functions.extend(other.functions);
-        self.work.join(&other.work);
-        self.cost = self.work.cost(costs);
-    }
-}
-
-/// A set of functions: a bit for each.
-#[derive(Default)]
-struct Work(Vec<u64>);
-
-impl Work {
-    fn of(functions: &BTreeSet<FnId>) -> Self {
-        let last = functions.last().map_or(0, |id| id.0 as usize);
-        let mut words = vec![0; last / 64 + 1];
-        for id in functions {
-            words[id.0 as usize / 64] |= 1 << (id.0 % 64);
-        }
-        Work(words)
-    }
-
-    fn join(&mut self, other: &Self) {
-        self.0.resize(self.0.len().max(other.0.len()), 0);
-        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| *own |= other);
-    }
-
-    /// The functions that another one has, too.
-    fn shared(&self, other: &Self) -> Self {
-        Work(self.0.iter().zip(&other.0).map(|(own, other)| own & other).collect())
-    }
-
-    fn cost(&self, costs: &[u32]) -> u32 {
-        let of_word = |(words, costs): (&u64, &[u32])| -> u32 {
-            let own = costs.iter().enumerate();
-            own.filter(|(bit, _)| words >> bit & 1 == 1).map(|(_, cost)| cost).sum()
-        };
-        self.0.iter().zip(costs.chunks(64)).map(of_word).sum()
-    }
-}
-
-/// The two groups that share most of their work, relative to that of the smaller one.
-fn most_alike(groups: &[Group], costs: &[u32]) -> Option<(usize, usize, f64)> {
-    let pairs = (0..groups.len()).flat_map(|from| (0..from).map(move |into| (into, from)));
-    let alike = pairs.map(|(into, from)| {
-        let least = groups[into].cost.min(groups[from].cost).max(1);
-        let both = groups[into].work.shared(&groups[from].work).cost(costs);
-        ((into, from), f64::from(both) / f64::from(least), u32::MAX - least)
-    });
-    let ((into, from), alike, _) = alike.max_by(|a, b| a.1.total_cmp(&b.1).then(a.2.cmp(&b.2)))?;
-    Some((into, from, alike))
 }
 
 /// All ways to cut a row of `n` into parts that are not empty.
