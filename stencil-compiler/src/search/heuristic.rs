@@ -382,9 +382,10 @@ pub fn shared(algorithm: &Algorithm) -> BTreeMap<String, Placement> {
 /// Functions that shared ones are made of: they are evaluated around the tile, too, and so cannot ride along in a
 /// column.
 fn below_shared(algorithm: &Algorithm, placements: &BTreeMap<String, Placement>) -> BTreeSet<FnId> {
+    let by_name = algorithm.by_name();
     let of = |wanted: fn(&Placement) -> bool| -> BTreeSet<FnId> {
         let names = placements.iter().filter(|(_, p)| wanted(p));
-        names.filter_map(|(name, _)| algorithm.find(name)).collect()
+        names.filter_map(|(name, _)| by_name.get(name.as_str()).copied()).collect()
     };
     let shared = of(|p| *p == Placement::Shared);
     let roots: Vec<FnId> = shared.iter().copied().collect();
