@@ -50,7 +50,9 @@ fn a_finer_mesh_has_smaller_errors_by_the_order_of_the_scheme() {
     let alone = json("run heat.toml --param k=1 --cells 32 --out alone --json -q", &here);
     assert_eq!(alone["errors"]["q"]["l2"], members[3]["errors"]["q"]["l2"]["error"]);
     assert_eq!(alone["sums"]["size"]["last"], members[3]["observed"]["size"]);
-    for file in ["sweep.csv", "sweep.json", "errors.png", "observed_size.png", "k=1,cells=32/final.npz"] {
+    for file in
+        ["sweep.csv", "sweep.json", "errors.png", "observed_size.png", "k=1,cells=32/final.npz"]
+    {
         assert!(here.join("out/heat-sweep").join(file).is_file(), "no {file}");
     }
 }
@@ -78,7 +80,10 @@ fn the_same_command_does_no_run_again_and_more_values_only_the_new_ones() {
     good("sweep heat.toml --over mesh.cells=16", &here);
     let again: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-    assert_eq!(again["run"]["steps"], serde_json::from_str::<serde_json::Value>(&text).unwrap()["run"]["steps"]);
+    assert_eq!(
+        again["run"]["steps"],
+        serde_json::from_str::<serde_json::Value>(&text).unwrap()["run"]["steps"]
+    );
 }
 
 #[test]

@@ -95,7 +95,7 @@ pub(crate) fn run(args: &SweepArgs, out: &mut dyn Write) -> Result<(), Ended> {
 
 /// Returns the name of the problem, and the folder of the sweep.
 fn place(args: &SweepArgs, first: &[Change]) -> Result<(String, PathBuf), Ended> {
-    let name = args.arguments(first, Path::new("")).read()?.name;
+    let name = args.shared.arguments(first.to_vec(), None, None).read()?.name;
     let folder = || Path::new("out").join(format!("{name}-sweep"));
     let folder = args.out.clone().unwrap_or_else(folder);
     Ok((name, folder))

@@ -1,3 +1,5 @@
+//! Tests of sweeps: their orders, tables and pictures.
+
 use serde_json::json;
 
 use super::*;
