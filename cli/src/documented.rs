@@ -35,6 +35,8 @@ fn every_documented_command_is_one_of_this_program() {
     let all: Vec<Documented> = documents().iter().flat_map(|page| commands(page)).collect();
     let mistakes: Vec<String> = all.iter().filter_map(mistake).collect();
     assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
+    let marks = all.iter().filter_map(|c| c.mark.as_deref());
+    assert!(marks.clone().all(|mark| ["card", "long"].contains(&mark)), "{all:?}");
     // Were the pages written otherwise, none might be found.
     let whole = all.iter().filter(|c| c.is_whole && c.arguments().is_some());
     assert!(whole.count() > 40, "{all:?}");
@@ -46,6 +48,8 @@ fn a_wrong_command_is_found() {
         place: "README.md:1".to_string(),
         words: text.split(' ').map(str::to_string).collect(),
         is_whole,
+        is_block: is_whole,
+        mark: None,
     };
     for wrong in ["stencil ran", "stencil run --cell 3", "stencil emit --target cuda"] {
         assert!(mistake(&command(wrong, true)).is_some(), "{wrong}");

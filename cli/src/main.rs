@@ -21,6 +21,7 @@ mod predict;
 mod run;
 mod source;
 mod style;
+mod sweep;
 mod systems;
 mod tune;
 mod verify;
@@ -58,6 +59,8 @@ struct Cli {
 enum Command {
     /// Run a problem and make pictures of it; `explosion` if none is named
     Run(run::RunArgs),
+    /// Run a problem over values of its settings; errors, orders and observables side by side
+    Sweep(sweep::SweepArgs),
     /// Draw fields, time series and spectra of a run
     Plot(plot::PlotArgs),
     /// Make a package to start from: equations, a run, a picture and a test
@@ -101,6 +104,7 @@ fn main() -> ExitCode {
     let (mut out, mut notes) = (io::stdout().lock(), anstream::stderr());
     let result = match cli.command.unwrap_or_else(|| Command::Run(run::RunArgs::first())) {
         Command::Run(args) => run::run(&args, &mut out),
+        Command::Sweep(args) => sweep::run(&args, &mut out),
         Command::Plot(args) => plot::run(&args, &mut out),
         Command::New(args) => new::run(&args, &mut out),
         Command::Check(args) => check::run(&args, &mut out),

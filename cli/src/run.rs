@@ -12,7 +12,7 @@ use stencil_report::Failure;
 use stencil_report::run::{Summary, restored, start};
 use stencil_report::{ByPlan, Render};
 use stencil_runtime::io::way_out;
-use stencil_runtime::problem::{Problem, ProblemError};
+use stencil_runtime::problem::{Change, Problem, ProblemError};
 use stencil_runtime::report::Progress;
 use stencil_runtime::transport::{Carrier, Ranks};
 use stencil_runtime::{Error, Number, Restored, Schedule, Simulation};
@@ -21,6 +21,7 @@ use crate::source::plans::settled;
 use crate::source::{self, Backend, Precision};
 use crate::{BUG, INTERRUPTED, NUMERICAL, OUTPUT, USAGE, output};
 
+mod alone;
 mod changes;
 mod drive;
 mod files;
@@ -30,11 +31,11 @@ mod signals;
 pub(crate) mod target;
 mod timed;
 
+pub(crate) use alone::{Shared, alone, identity, refuse_ranks};
 use drive::{Done, Drive, End};
 use files::Files;
 use folder::{Folder, IfUsed, State};
-use signals::Stop;
-pub(crate) use signals::outlive_limits;
+pub(crate) use signals::{Stop, outlive_limits};
 
 /// Arguments of `stencil run`; the problem has the defaults.
 #[derive(Args, Clone, Debug, Default)]
@@ -46,6 +47,9 @@ pub(crate) struct RunArgs {
     /// `[[plot]]`, plot.1.value=rho; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Settings that another command makes for this run.
+    #[arg(skip)]
+    over: Vec<Change>,
     /// Number of dimensions of a system `in nd`
     #[arg(long, value_name = "N", value_parser = source::dimension())]
     dimension: Option<usize>,

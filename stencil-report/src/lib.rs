@@ -20,6 +20,7 @@ pub mod predict;
 pub mod run;
 pub mod smooth;
 pub mod snapshot;
+pub mod sweep;
 mod table;
 pub mod tune;
 pub mod verify;

@@ -1,5 +1,6 @@
 //! Development tasks, as `cargo xtask <task>`.
 
+mod book;
 mod mpi;
 mod mutate;
 mod nvrtc;
@@ -19,12 +20,13 @@ Development tasks.
 Usage: cargo xtask <task>
 
 Tasks:
-  test    format, tidy, clippy, NVRTC, all tests, documentation; stops at the first failure. Double precision walks a third of the
+  test    format, tidy, clippy, the book, NVRTC, all tests, documentation; stops at the first failure. Double precision walks a third of the
           schedules, another with each commit, or the one that STENCIL_TURN sets (0, 1, 2, all).
           `test --fast` is the inner loop: each walk takes some of its cases, and much is left out (below);
           `test --deep` walks all schedules in both precisions, with more samples and larger meshes, and records the run in
           docs/measurements/deep.md
   tidy    checks the rules of ARCHITECTURE.md that the compiler cannot
+  book    checks the links of the book and builds it by mdBook, which is fetched once; prints its folder
   mutate  compiles the tests with all faults of xtask/faults.txt in them and runs the tests nearest to each with that one alone;
           with words, those whose line holds one of them; `mutate --build` stops before it runs anything, `mutate --run FOLDER`
           runs what was compiled, `mutate --check` finds places that the code has no longer
@@ -39,6 +41,7 @@ fn main() -> ExitCode {
         ["test", "--fast"] => test::run(&Workspace::find()?, Depth::Fast),
         ["test", "--deep"] => test::run(&Workspace::find()?, Depth::Deep),
         ["tidy"] => tidy::run(&Workspace::find()?),
+        ["book"] => book::build(&Workspace::find()?).map(|folder| println!("{}", folder.display())),
         ["nvrtc"] => {
             nvrtc::fetch(&Workspace::find()?).map(|folder| println!("{}", folder.display()))
         }

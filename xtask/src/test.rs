@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crate::workspace::{Workspace, cargo};
-use crate::{mpi, nvrtc, tidy};
+use crate::{book, mpi, nvrtc, tidy};
 
 /// The share of all tests that a run does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ enum Size {
 }
 
 /// All programs of tests in folders `tests`. Unit tests are small.
-const PROGRAMS: [(&str, Size); 17] = [
+const PROGRAMS: [(&str, Size); 18] = [
     ("bench", Size::Small),
     ("commands", Size::Small),
     ("declared", Size::Large),
@@ -43,6 +43,7 @@ const PROGRAMS: [(&str, Size); 17] = [
     ("ranks", Size::Large),
     ("shell", Size::Small),
     ("stages", Size::Small),
+    ("sweep", Size::Small),
     ("ui", Size::Large),
     ("whole", Size::Large),
 ];
@@ -87,7 +88,7 @@ pub(crate) fn left_out() -> String {
     let large = PROGRAMS.iter().filter(|(_, size)| *size == Size::Large);
     let names: Vec<&str> = large.map(|(name, _)| *name).collect();
     format!(
-        "clippy, documentation, examples, the programs {}, and the tests {}",
+        "clippy, the book, documentation, examples, the programs {}, and the tests {}",
         names.join(", "),
         LONG.join(", ")
     )
@@ -105,6 +106,7 @@ pub(crate) fn run(workspace: &Workspace, depth: Depth) -> Result<(), String> {
     stage("tidy", || tidy::run(workspace))?;
     if depth != Depth::Fast {
         stage("clippy", || check(root, &clippy.concat(), &[]))?;
+        stage("book", || book::build(workspace))?;
     }
     let folder = stage("nvrtc", || nvrtc::fetch(workspace))?;
     println!(
@@ -328,7 +330,7 @@ mod tests {
         let all = features(&["--workspace"]);
         assert!(all.len() > 50);
         for package in
-            ["physics", "stencil-cli", "stencil-report", "stencil-runtime", "stencil-tests"]
+            ["stencil-cli", "stencil-physics", "stencil-report", "stencil-runtime", "stencil-tests"]
         {
             let own = features(&["-p", package]);
             let apart: Vec<&String> = own.difference(&all).collect();

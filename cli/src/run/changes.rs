@@ -53,5 +53,6 @@ pub(super) fn of(args: &RunArgs) -> Vec<Change> {
         changes.push(Change::remove("time.end"));
     }
     changes.extend(args.set.iter().map(|text| Change::set(text)));
+    changes.extend(args.over.iter().cloned());
     changes
 }

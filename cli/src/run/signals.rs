@@ -1,7 +1,7 @@
 //! Ctrl-C: the first one asks the run to stop after its step, the second one ends it at once.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
@@ -15,13 +15,20 @@ pub(crate) fn outlive_limits() {
     let _ = flag::register(SIGXFSZ, Arc::default());
 }
 
-/// Whether a signal asked the run to stop.
+/// Whether a signal asked the runs of this process to stop.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Stop(Arc<AtomicBool>);
+pub(crate) struct Stop(Arc<AtomicBool>);
+
+/// The one of this process.
+static STOP: OnceLock<Stop> = OnceLock::new();
 
 impl Stop {
-    /// Listens to Ctrl-C and to requests to terminate, as batch systems send them.
-    pub(super) fn on_signals() -> Self {
+    /// Listens to Ctrl-C and to requests to terminate, as batch systems send them, from the first call on.
+    pub(crate) fn on_signals() -> Self {
+        STOP.get_or_init(Stop::listen).clone()
+    }
+
+    fn listen() -> Self {
         let stop = Stop::default();
         for signal in [SIGINT, SIGTERM] {
             // The order matters: the first signal finds the flag unset. If signals cannot be
@@ -37,7 +44,7 @@ impl Stop {
     }
 
     /// Has there been a signal?
-    pub(super) fn wanted(&self) -> bool {
+    pub(crate) fn wanted(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }

@@ -12,6 +12,10 @@ pub(crate) struct Documented {
     pub(crate) words: Vec<String>,
     /// Whether it is in a block of commands, all of it, and not between other words.
     pub(crate) is_whole: bool,
+    /// Whether it is in a block of commands, not beside their output.
+    pub(crate) is_block: bool,
+    /// The reason why tests do not run it: `card` or `long`, beside `sh` at the head of its block.
+    pub(crate) mark: Option<String>,
 }
 
 impl Documented {
@@ -59,30 +63,34 @@ pub(crate) fn commands(document: &Path) -> Vec<Documented> {
     let name = document.strip_prefix(root()).unwrap_or(document).display();
     let (mut found, mut fence, mut open) = (Vec::new(), None, String::new());
     for (at, line) in text.lines().enumerate() {
-        let mut push = |text: &str, is_whole| {
+        let mut push = |text: &str, is_whole, is_block| {
             let words = words(text);
             if !words.is_empty() {
                 let place = format!("{name}:{}", at + 1);
-                found.push(Documented { place, words, is_whole });
+                let mark = fence.and_then(|language: &str| language.strip_prefix("sh "));
+                let mark = mark.map(str::to_string);
+                found.push(Documented { place, words, is_whole, is_block, mark });
             }
         };
         match (fence, line.strip_prefix("```")) {
             (None, Some(language)) => fence = Some(language),
             (Some(_), Some(_)) => fence = None,
-            (Some("sh"), None) => match line.strip_suffix('\\') {
-                Some(begin) => open.push_str(begin),
-                None => push(&(std::mem::take(&mut open) + line), true),
-            },
+            (Some(language), None) if language.split(' ').next() == Some("sh") => {
+                match line.strip_suffix('\\') {
+                    Some(begin) => open.push_str(begin),
+                    None => push(&(std::mem::take(&mut open) + line), true, true),
+                }
+            }
             (Some(_), None) => {
                 if let Some(command) = line.strip_prefix("$ ") {
-                    push(command, true);
+                    push(command, true, false);
                 }
             }
             (None, None) => {
                 let quoted = line.split('`').skip(1).step_by(2);
                 quoted
                     .filter(|text| text.starts_with("stencil "))
-                    .for_each(|text| push(text, false));
+                    .for_each(|text| push(text, false, false));
             }
         }
     }

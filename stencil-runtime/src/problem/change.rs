@@ -5,7 +5,10 @@ use stencil_compiler::diag::Code;
 use super::document::{self, Data, Entry, Item, Table};
 use super::mistakes::{At, Mistakes};
 
+mod over;
 mod path;
+
+pub use over::{Over, combinations};
 
 /// A setting in place of the file's: `mesh.cells = [64, 64]`.
 ///

@@ -216,7 +216,7 @@ pub const KEYS: &[Key] = &[
         "plot",
         "value",
         r#"value = "exp(lnrho)""#,
-        "a formula of components, coordinates, t and parameters; or, with derivatives, an expression of the language such as d[x](u.y) - d[y](u.x)",
+        "a formula of components, coordinates, t and parameters; or, with derivatives, an expression of the language such as `d[x](u.y) - d[y](u.x)`",
     ),
     key(
         "plot",

@@ -140,10 +140,15 @@ impl Mistakes {
     }
 
     /// Returns `value` if there are no mistakes, else the report, in the order of the sources.
-    pub(super) fn into_result<T>(mut self, value: Option<T>) -> Result<T, ProblemError> {
+    pub(super) fn into_result<T>(self, value: Option<T>) -> Result<T, ProblemError> {
         if let (true, Some(value)) = (self.list.is_empty(), value) {
             return Ok(value);
         }
+        Err(self.error())
+    }
+
+    /// Returns the report of all mistakes, in the order of the sources.
+    pub(super) fn error(mut self) -> ProblemError {
         let list = std::mem::take(&mut self.list);
         let mut texts: Vec<(At, String)> = list
             .into_iter()
@@ -156,7 +161,7 @@ impl Mistakes {
         texts.dedup();
         let texts: Vec<String> =
             texts.into_iter().map(|(_, text)| text.trim_end().to_string()).collect();
-        Err(ProblemError { count: texts.len(), text: texts.join("\n\n") })
+        ProblemError { count: texts.len(), text: texts.join("\n\n") }
     }
 
     fn render(&self, at: At, mut diagnostic: Diagnostic) -> String {

@@ -54,7 +54,7 @@ mod values;
 mod write;
 
 pub use boundary::FaceKind;
-pub use change::Change;
+pub use change::{Change, Over, combinations};
 pub use expression::Expression;
 pub use keys::{KEYS, Key};
 pub use library::Library;

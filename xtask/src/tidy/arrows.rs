@@ -10,7 +10,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("stencil-macros", &["stencil-compiler"]),
     ("stencil-runtime", &["stencil-compiler", "stencil-macros"]),
     ("stencil-report", &["stencil-compiler", "stencil-runtime"]),
-    ("physics", &["stencil-runtime"]),
+    ("stencil-physics", &["stencil-runtime"]),
     ("stencil-cli", CLI),
     ("stencil-examples", OUTER),
     ("stencil-tests", OUTER),
@@ -19,8 +19,8 @@ const ARROWS: [(&str, &[&str]); 12] = [
     ("stencil-fuzz", &["stencil-tests"]),
     ("xtask", &[]),
 ];
-const CLI: &[&str] = &["stencil-compiler", "stencil-report", "stencil-runtime", "physics"];
-const OUTER: &[&str] = &["stencil-compiler", "stencil-runtime", "physics"];
+const CLI: &[&str] = &["stencil-compiler", "stencil-report", "stencil-runtime", "stencil-physics"];
+const OUTER: &[&str] = &["stencil-compiler", "stencil-runtime", "stencil-physics"];
 const BATCH: &[&str] = &["stencil-compiler", "stencil-runtime", "stencil-tests"];
 
 /// Checks the manifest of one member.
@@ -53,7 +53,7 @@ fn parse(manifest: &str) -> (String, Vec<(usize, String)>) {
         let line = line.trim();
         if let Some(header) = line.strip_prefix('[').and_then(|rest| rest.split(']').next()) {
             section = header;
-            // `[dependencies.physics]`
+            // `[dependencies.stencil-physics]`
             if let Some((_, to)) = section.rsplit_once("dependencies.") {
                 dependencies.push((index + 1, to.trim_matches('"').to_owned()));
             }
@@ -90,20 +90,20 @@ mod tests {
 
     #[test]
     fn allowed_arrows_pass() {
-        let manifest = "[package]\nname = \"physics\"\n[dependencies]\nstencil-runtime.workspace = true\nrayon = \"1\"\n";
+        let manifest = "[package]\nname = \"stencil-physics\"\n[dependencies]\nstencil-runtime.workspace = true\nrayon = \"1\"\n";
         assert!(messages(manifest).is_empty());
     }
 
     #[test]
     fn every_way_to_write_a_dependency_is_seen() {
-        let wrong = ["1: `stencil-compiler` must not depend on `physics`"];
+        let wrong = ["1: `stencil-compiler` must not depend on `stencil-physics`"];
         for dependency in [
-            "[dependencies]\nphysics.workspace = true",
-            "[dev-dependencies]\nphysics = { path = \"../physics\" }",
-            "[build-dependencies]\nother = { package = \"physics\", path = \"../physics\" }",
-            "[target.'cfg(unix)'.dependencies]\nphysics = \"1\"",
-            "[dependencies.physics]\npath = \"../physics\"",
-            "[dependencies.other]\npackage = \"physics\"",
+            "[dependencies]\nstencil-physics.workspace = true",
+            "[dev-dependencies]\nstencil-physics = { path = \"../physics\" }",
+            "[build-dependencies]\nother = { package = \"stencil-physics\", path = \"../physics\" }",
+            "[target.'cfg(unix)'.dependencies]\nstencil-physics = \"1\"",
+            "[dependencies.stencil-physics]\npath = \"../physics\"",
+            "[dependencies.other]\npackage = \"stencil-physics\"",
         ] {
             let manifest = format!("[package]\nname = \"stencil-compiler\"\n{dependency}\n");
             let found = messages(&manifest);
