@@ -114,7 +114,9 @@ impl PlotArgs {
     /// Refuses what does not fit together, before anything is read, which may take long.
     fn check(&self) -> Result<(), Ended> {
         if self.view.is_some() && self.volume.is_none() && self.iso.is_none() {
-            return Err(wrong("--view is the view of a box; add --volume FIELD or --iso FIELD=VALUE"));
+            return Err(wrong(
+                "--view is the view of a box; add --volume FIELD or --iso FIELD=VALUE",
+            ));
         }
         match &self.out {
             Some(path) if self.animate => FilmFormat::of(path).map(|_| ()),

@@ -140,7 +140,8 @@ pub(super) fn diagram(args: &PlotArgs) -> Result<PathBuf, Ended> {
     let shot = args.shot(&mut Snapshot::open(&files[0])?)?;
     let mut diagram = Diagram::new(&shot, args.look(&shot))?;
     read_all(&files, |snapshot| diagram.add(snapshot))?;
-    let path = args.out.clone().unwrap_or_else(|| named(args, &args.path.join("xt"), &shot.suffix()));
+    let path =
+        args.out.clone().unwrap_or_else(|| named(args, &args.path.join("xt"), &shot.suffix()));
     diagram.scene()?.save_as(&path).map_err(|e| undrawn(&e))?;
     Ok(path)
 }

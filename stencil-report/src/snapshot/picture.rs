@@ -84,12 +84,7 @@ impl Picture<'_> {
         time.into_iter().chain(view.places()).collect::<Vec<_>>().join(", ")
     }
 
-    fn panels<'p>(
-        &self,
-        look: &Look,
-        views: &[View],
-        parts: &'p [Vec<Array2<f64>>],
-    ) -> Panels<'p> {
+    fn panels<'p>(&self, look: &Look, views: &[View], parts: &'p [Vec<Array2<f64>>]) -> Panels<'p> {
         let mut panels = Vec::new();
         for (at, (field, parts)) in self.fields.iter().zip(parts).enumerate() {
             let colors = look.colors(field, at);

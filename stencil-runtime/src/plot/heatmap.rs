@@ -210,9 +210,9 @@ impl<'a> Heatmap<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plot::bar::GAP as BAR_GAP;
     use crate::plot::canvas::{Canvas, Rect};
     use crate::plot::color::Color;
-    use crate::plot::bar::GAP as BAR_GAP;
     use ndarray::{Array2, arr2};
 
     fn drawn(map: &Heatmap<'_>) -> (Canvas, Rect) {

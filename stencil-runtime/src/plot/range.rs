@@ -28,10 +28,7 @@ pub(super) fn of_colors(
     (range, found.is_some())
 }
 
-fn logarithmic(
-    values: impl Iterator<Item = f64>,
-    given: Option<(f64, f64)>,
-) -> ((f64, f64), bool) {
+fn logarithmic(values: impl Iterator<Item = f64>, given: Option<(f64, f64)>) -> ((f64, f64), bool) {
     let found = axes::finite_range(values.filter(|v| *v > 0.0));
     let (low, high) = given.or(found).unwrap_or((1.0, 10.0));
     let (low, high) = (low.log10(), high.log10());

@@ -23,8 +23,8 @@ pub struct Plot {
     pub title: String,
     /// The label of the colours.
     pub label: String,
-    /// The colours.
-    pub map: ColorMap,
+    /// The colours; chosen by the values if not given.
+    pub map: Option<ColorMap>,
     /// Whether colours are by the logarithm of the value.
     pub log: bool,
     /// The values at both ends of the colours.
@@ -94,7 +94,7 @@ pub(super) fn read(
     reader: &mut Reader,
 ) -> Vec<Plot> {
     let Some(item) = document.get("plot") else {
-        return of_fields(resolved);
+        return of_fields(resolved, mesh);
     };
     let list = match &item.data {
         Data::List(list) => &list[..],
@@ -115,8 +115,18 @@ pub(super) fn read(
 /// Fields in the picture of a problem without `[[plot]]`.
 const MOST_FIELDS: usize = 4;
 
-/// Makes one picture of the first fields: scalars as they are, lengths of the others.
-fn of_fields(resolved: &Resolved) -> Vec<Plot> {
+/// Makes one picture of the first fields: scalars as they are, lengths of the others; in a box each on three planes.
+fn of_fields(resolved: &Resolved, mesh: Option<&Mesh>) -> Vec<Plot> {
+    let middle = |mesh: &Mesh, axis: Axis| {
+        let cell = mesh.cells[axis.index()] / 2;
+        Some((axis, mesh.coordinate(axis.index(), cell as isize)))
+    };
+    let slices: Vec<Option<(Axis, f64)>> = match mesh {
+        Some(mesh) if resolved.system.model().dimension == 3 => {
+            [Axis::Z, Axis::Y, Axis::X].map(|axis| middle(mesh, axis)).to_vec()
+        }
+        _ => vec![None],
+    };
     let first = resolved.fields.iter().take(MOST_FIELDS);
     let plots = first.filter_map(|field| {
         let is_scalar = field.components == [field.name.as_str()];
@@ -132,12 +142,14 @@ fn of_fields(resolved: &Resolved) -> Vec<Plot> {
             file: "fields".into(),
             title: label.clone(),
             label,
-            map: ColorMap::Sequential,
+            map: None,
             log: false,
             range: None,
         })
     });
-    plots.collect()
+    let planes =
+        |plot: Plot| slices.iter().map(move |slice| Plot { slice: *slice, ..plot.clone() });
+    plots.flat_map(planes).collect()
 }
 
 fn read_one(
@@ -178,7 +190,7 @@ fn read_one(
         file: file.unwrap_or_else(|| Some(file_name(&text)))?,
         title: title.unwrap_or_else(|| text.clone()),
         label: label.unwrap_or(text),
-        map: map.unwrap_or(Some(ColorMap::Sequential))?,
+        map: map.map_or(Some(None), |map| map.map(Some))?,
         log: log.unwrap_or(Some(false))?,
         range: range.map_or(Some(None), |range| range.map(Some))?,
         value,

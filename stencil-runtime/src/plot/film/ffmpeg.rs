@@ -33,11 +33,7 @@ pub(super) struct Mp4 {
 }
 
 impl Mp4 {
-    pub(super) fn create(
-        path: &Path,
-        reel: Reel,
-        (w, h): (i32, i32),
-    ) -> Result<Self, PlotError> {
+    pub(super) fn create(path: &Path, reel: Reel, (w, h): (i32, i32)) -> Result<Self, PlotError> {
         let mut part = path.as_os_str().to_os_string();
         part.push(format!(".{}.part", std::process::id()));
         let part = PathBuf::from(part);

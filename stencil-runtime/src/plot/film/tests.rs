@@ -49,8 +49,7 @@ fn a_gif_has_all_pictures_with_their_pixels() {
     while let Some(frame) = decoder.read_next_frame().unwrap() {
         assert_eq!(frame.delay, 10);
         let [x, y, w, h] = [frame.left, frame.top, frame.width, frame.height].map(i32::from);
-        let part: Vec<Color> =
-            frame.buffer.chunks(4).map(|c| Color(c[0], c[1], c[2])).collect();
+        let part: Vec<Color> = frame.buffer.chunks(4).map(|c| Color(c[0], c[1], c[2])).collect();
         patch(&mut shown, Rect { x, y, w, h }, &part, 40);
         // Fewer than 257 colours are exact.
         assert!(shown == picture(count).canvas().into_pixels(), "picture {count}");

@@ -63,8 +63,7 @@ pub(super) fn draw(volume: &Volume<'_>) -> Scene {
     // Some pixels more, so that edges are whole.
     let inner = (w.ceil() as i32 + 6, h.ceil() as i32 + 6);
     let top = MARGIN + axes::heading_room(&volume.title, &volume.subtitle);
-    let panel =
-        Rect { x: MARGIN, y: top, w: inner.0 + 2 * ROOM.0, h: inner.1 + ROOM.1 + ROOM.2 };
+    let panel = Rect { x: MARGIN, y: top, w: inner.0 + 2 * ROOM.0, h: inner.1 + ROOM.1 + ROOM.2 };
     let image = Rect { x: panel.x + ROOM.0, y: panel.y + ROOM.1, w: inner.0, h: inner.1 };
     let (range, has_values) = volume.color_range();
     let surfaces = volume.surfaces_in(range);
@@ -236,11 +235,11 @@ impl Drawn<'_, '_> {
     /// Returns a point of the edge that carries the labels of an axis: below the box for x and y, on its left for z.
     fn edge(&self, axis: usize) -> Vector {
         let near = self.near();
-        let bottom = !(self.sight.toward[2] >= 0.0);
         if axis < 2 {
             let other = 1 - axis;
-            let mut ends = [false, false, bottom];
-            ends[other] = near[other];
+            let mut ends = [false; 3];
+            // From below, the far edges of the lower face are the lowest ones of the picture.
+            ends[other] = near[other] == near[2];
             return self.corner(ends);
         }
         let sides = [[near[0], !near[1], false], [!near[0], near[1], false]];
@@ -296,8 +295,8 @@ impl Drawn<'_, '_> {
     /// Writes a label whose nearest point to the box is at `at`, if the box lies on the other side.
     fn write(&self, scene: &mut Scene, text: &str, (x, y): Point, nx: f32, style: Style) {
         let width = self.fonts.width(text, style);
-        // Less of the label's width to the side, the more it lies below.
-        let x = x + nx * (width / 2.0 - 4.0);
+        // The more the box lies beside the label, the more of its width is moved away from it.
+        let x = x + (2.2 * nx).clamp(-1.0, 1.0) * (width / 2.0 - 4.0);
         scene.write(text, (x, y + style.size * MIDDLE), Align::Center, style);
     }
 }

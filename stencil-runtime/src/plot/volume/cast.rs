@@ -173,9 +173,10 @@ impl Ray<'_> {
         let lamp = along(along(toward, 0.6, up), -0.5, right);
         let lamp = unit(lamp).unwrap_or(toward);
         let half = unit(along(lamp, 1.0, toward)).unwrap_or(toward);
-        let diffuse = dot(facing, lamp).max(0.0) as f32;
+        // Light goes round to the dark side, which keeps its shape.
+        let diffuse = (0.5 + 0.5 * dot(facing, lamp)).max(0.0).powi(2) as f32;
         let gloss = dot(facing, half).max(0.0).powi(40) as f32;
-        color.map(|c| (c * (0.32 + 0.72 * diffuse) + 0.22 * gloss).min(1.0))
+        color.map(|c| (c * (0.28 + 0.8 * diffuse) + 0.2 * gloss).min(1.0))
     }
 
     fn cloud(&self, map: ColorMap, origin: Vector, (enters, leaves): (f64, f64)) -> Light {

@@ -174,8 +174,7 @@ impl<'a> Volume<'a> {
     }
 
     fn check(&self) -> Result<(), PlotError> {
-        let refuse =
-            |reason: String| Err(PlotError::Volume { title: self.title.clone(), reason });
+        let refuse = |reason: String| Err(PlotError::Volume { title: self.title.clone(), reason });
         let sides = self.extent.map(|(low, high)| high - low);
         if !sides.iter().all(|s| s.is_finite() && *s > 0.0) {
             return refuse(format!(

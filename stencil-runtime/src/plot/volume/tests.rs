@@ -125,11 +125,8 @@ fn pictures_are_right_handed_and_of_the_size_asked_for() {
         let (w, h) = sight.size();
         assert!((w.max(h) - 300.0).abs() < 1e-9);
         let [a, b, c] = [sight.right, sight.up, sight.toward];
-        let cross = [
-            a[1] * b[2] - a[2] * b[1],
-            a[2] * b[0] - a[0] * b[2],
-            a[0] * b[1] - a[1] * b[0],
-        ];
+        let cross =
+            [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]];
         assert!((dot(cross, c) - 1.0).abs() < 1e-12);
     }
 }
@@ -159,14 +156,14 @@ fn boxes_and_values_that_cannot_be_drawn_say_why() {
 #[test]
 fn labels_stay_inside_the_picture() {
     let field = distance(4, [0.5; 3]);
-    for azimuth in [-60.0, 0.0, 45.0, 135.0, 220.0] {
+    for azimuth in [-60.0, 45.0, 180.0] {
         for elevation in [-90.0, -30.0, 0.0, 25.0, 90.0] {
-            let volume = Volume::new(field.view(), [(-1000.0, 1000.0), (0.0, 1e-3), (0.0, 1.0)])
+            let extent = [(-1000.0, 1000.0), (0.0, 2000.0), (5.0, 1500.0)];
+            let volume = Volume::new(field.view(), extent)
                 .camera(Camera { azimuth, elevation })
                 .surfaces([0.3])
                 .label("q")
-                .side(300);
-            let volume = Volume { extent: [(-1000.0, 1000.0), (0.0, 2000.0), (5.0, 1500.0)], ..volume };
+                .side(200);
             let scene = volume.scene().unwrap();
             let (w, h) = scene.size();
             for (text, [x, y, tw, th]) in scene.texts() {
