@@ -14,6 +14,8 @@ use crate::plot::color::Color;
 
 /// Colours of a palette.
 const MOST: usize = 256;
+/// Colours from which a palette is learned, at least; fewer ones are repeated.
+const LESSONS: usize = 300_000;
 
 pub(super) struct Gif {
     encoder: Encoder<PartFile>,
@@ -86,7 +88,9 @@ impl Palette {
             return Palette { colors, nearest: None, known };
         }
         // Each colour counts once: a small detail has its colour, too. Paper stays white.
-        let rgba: Vec<u8> = distinct.iter().flat_map(|c| [c[0], c[1], c[2], 255]).collect();
+        let rounds = LESSONS.div_ceil(distinct.len());
+        let lessons = std::iter::repeat_n(&distinct, rounds).flatten();
+        let rgba: Vec<u8> = lessons.flat_map(|c| [c[0], c[1], c[2], 255]).collect();
         let nearest = NeuQuant::new(1, MOST - 1, &rgba);
         let rgb = nearest.color_map_rgb();
         let mut colors: Vec<Color> =

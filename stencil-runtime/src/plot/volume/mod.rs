@@ -20,6 +20,8 @@ pub use camera::Camera;
 
 /// The longer side of the box in the picture, in pixels.
 const SIDE: usize = 640;
+/// Colours of surfaces in turn, by their places in the palette of curves.
+const SURFACES: [usize; 7] = [5, 1, 2, 3, 6, 0, 4];
 /// The shortest one that a picture can be asked for, and the longest.
 const SIDES: (usize, usize) = (16, 4096);
 
@@ -233,11 +235,9 @@ impl<'a> Volume<'a> {
             return Vec::new();
         };
         let place = |value: f64| (self.scaled(value) - low) / (high - low);
-        let color = |value: f64| match values.len() {
-            1 => Color(64, 164, 223),
-            _ => self.map.at(place(value)),
-        };
+        let color = |at: usize| Color::PALETTE[SURFACES[at % SURFACES.len()]];
         let name = |value: f64| format!("{} = {}", self.label, significant(value, 4));
-        values.iter().map(|v| (place(*v) as f32, color(*v), name(*v))).collect()
+        let surfaces = values.iter().enumerate();
+        surfaces.map(|(at, v)| (place(*v) as f32, color(at), name(*v))).collect()
     }
 }
