@@ -1,6 +1,6 @@
 //! Films as GIF.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::Path;
 
@@ -79,17 +79,22 @@ struct Palette {
 impl Palette {
     /// Makes the palette of all colours of some pictures: exact if they are few enough.
     fn new(samples: &[Canvas]) -> Self {
-        let pixels = samples.iter().flat_map(|canvas| canvas.pixels());
-        let distinct: BTreeSet<[u8; 3]> = pixels.map(|c| [c.0, c.1, c.2]).collect();
+        let mut counts: BTreeMap<[u8; 3], usize> = BTreeMap::new();
+        for c in samples.iter().flat_map(|canvas| canvas.pixels()) {
+            *counts.entry([c.0, c.1, c.2]).or_default() += 1;
+        }
         let place = |(at, color): (usize, &[u8; 3])| (*color, at as u8);
-        if distinct.len() <= MOST {
-            let colors = distinct.iter().map(|c| Color(c[0], c[1], c[2])).collect();
-            let known = distinct.iter().enumerate().map(place).collect();
+        if counts.len() <= MOST {
+            let colors = counts.keys().map(|c| Color(c[0], c[1], c[2])).collect();
+            let known = counts.keys().enumerate().map(place).collect();
             return Palette { colors, nearest: None, known };
         }
-        // Each colour counts once: a small detail has its colour, too. Paper stays white.
-        let rounds = LESSONS.div_ceil(distinct.len());
-        let lessons = std::iter::repeat_n(&distinct, rounds).flatten();
+        // By the roots of their numbers a small detail has its colour, too. Paper stays white.
+        let weighed = counts.iter().filter(|(color, _)| **color != [255; 3]);
+        let lesson: Vec<[u8; 3]> =
+            weighed.flat_map(|(color, count)| std::iter::repeat_n(*color, count.isqrt())).collect();
+        let rounds = LESSONS.div_ceil(lesson.len());
+        let lessons = std::iter::repeat_n(&lesson, rounds).flatten();
         let rgba: Vec<u8> = lessons.flat_map(|c| [c[0], c[1], c[2], 255]).collect();
         let nearest = NeuQuant::new(1, MOST - 1, &rgba);
         let rgb = nearest.color_map_rgb();
