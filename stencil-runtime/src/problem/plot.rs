@@ -94,7 +94,7 @@ pub(super) fn read(
     reader: &mut Reader,
 ) -> Vec<Plot> {
     let Some(item) = document.get("plot") else {
-        return of_fields(resolved, mesh);
+        return of_fields(resolved);
     };
     let list = match &item.data {
         Data::List(list) => &list[..],
@@ -115,18 +115,8 @@ pub(super) fn read(
 /// Fields in the picture of a problem without `[[plot]]`.
 const MOST_FIELDS: usize = 4;
 
-/// Makes one picture of the first fields: scalars as they are, lengths of the others; in a box each on three planes.
-fn of_fields(resolved: &Resolved, mesh: Option<&Mesh>) -> Vec<Plot> {
-    let middle = |mesh: &Mesh, axis: Axis| {
-        let cell = mesh.cells[axis.index()] / 2;
-        Some((axis, mesh.coordinate(axis.index(), cell as isize)))
-    };
-    let slices: Vec<Option<(Axis, f64)>> = match mesh {
-        Some(mesh) if resolved.system.model().dimension == 3 => {
-            [Axis::Z, Axis::Y, Axis::X].map(|axis| middle(mesh, axis)).to_vec()
-        }
-        _ => vec![None],
-    };
+/// Makes one picture of the first fields: scalars as they are, lengths of the others.
+fn of_fields(resolved: &Resolved) -> Vec<Plot> {
     let first = resolved.fields.iter().take(MOST_FIELDS);
     let plots = first.filter_map(|field| {
         let is_scalar = field.components == [field.name.as_str()];
@@ -147,9 +137,7 @@ fn of_fields(resolved: &Resolved, mesh: Option<&Mesh>) -> Vec<Plot> {
             range: None,
         })
     });
-    let planes =
-        |plot: Plot| slices.iter().map(move |slice| Plot { slice: *slice, ..plot.clone() });
-    plots.flat_map(planes).collect()
+    plots.collect()
 }
 
 fn read_one(
