@@ -37,6 +37,7 @@ fn every_documented_command_is_one_of_this_program() {
     assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
     let marks = all.iter().filter_map(|c| c.mark.as_deref());
     assert!(marks.clone().all(|mark| ["card", "long"].contains(&mark)), "{all:?}");
+    assert!(all.iter().all(|c| c.is_whole || !c.is_block), "{all:?}");
     // Were the pages written otherwise, none might be found.
     let whole = all.iter().filter(|c| c.is_whole && c.arguments().is_some());
     assert!(whole.count() > 40, "{all:?}");

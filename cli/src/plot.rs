@@ -5,12 +5,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use stencil_report::snapshot::{Cut, Look, Picture, Snapshot, View};
-use stencil_runtime::plot::{ColorMap, Format, PlotError};
+use stencil_report::snapshot::{Cut, Look, Shot, Snapshot};
+use stencil_runtime::plot::{Camera, ColorMap, FilmFormat, Format, PlotError, Rendering};
 
 use crate::{Ended, USAGE, output};
 
+mod frames;
 mod table;
+mod words;
 
 /// The file that a run writes at its end.
 const FINAL: &str = "final.npz";
@@ -24,84 +26,124 @@ pub(crate) struct PlotArgs {
     /// Components such as u_x; the name of a vector is its length; all components if not given
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     field: Vec<String>,
-    /// Plane of a box: a coordinate, z=0.5, or the number of a cell, z=#12; the middle if not given
+    /// Plane of a box: a coordinate, z=0.5, or the number of a cell, z=#12; three planes of up to three fields if not given
     #[arg(long, value_name = "AXIS=PLACE", conflicts_with = "line")]
     slice: Option<Cut>,
     /// Line through a box or a plane, along the axis that is not named: y=0.5,z=#0
     #[arg(long, value_name = "AXIS=PLACE,..", value_delimiter = ',')]
     line: Vec<Cut>,
+    /// A field of a box as a cloud that glows in the colours of its values
+    #[arg(long, value_name = "FIELD", conflicts_with_all = ["field", "slice", "line", "iso"])]
+    volume: Option<String>,
+    /// Surfaces in a box on which a field has these values, the last one opaque: rho=0.5,1
+    #[arg(long, value_name = "FIELD=VALUE,..", value_parser = words::surfaces, conflicts_with_all = ["field", "slice", "line"])]
+    iso: Option<words::Surfaces>,
+    /// Direction from which a box is seen, in degrees: the angle around z from x, and that above the plane; -60,25 if not given
+    #[arg(long, value_name = "AZIMUTH,ELEVATION", value_parser = words::view, allow_hyphen_values = true)]
+    view: Option<Camera>,
     /// Curves over time of columns of series.csv; of all if none is named
-    #[arg(long, value_name = "NAME,..", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["field", "slice", "line", "spectrum", "frames"])]
+    #[arg(long, value_name = "NAME,..", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["field", "slice", "line", "volume", "iso", "spectrum", "spectra", "frames", "animate", "xt"])]
     series: Option<String>,
     /// Energy by wavenumber: spectrum.csv, or computed from the velocity in a .npz of a periodic box
-    #[arg(long, conflicts_with_all = ["slice", "line", "frames"])]
+    #[arg(long, conflicts_with_all = ["slice", "line", "volume", "iso", "frames", "animate", "xt"])]
     spectrum: bool,
+    /// Energy by wavenumber at several times, computed from the velocity in frame_*.npz of a periodic box
+    #[arg(long, conflicts_with_all = ["slice", "line", "volume", "iso", "frames", "animate", "xt", "spectrum"])]
+    spectra: bool,
     /// A dashed line of this slope beside the spectrum, which it asks for: -5/3
-    #[arg(long, value_name = "SLOPE", value_parser = slope, allow_hyphen_values = true, conflicts_with_all = ["series", "slice", "line", "frames"])]
+    #[arg(long, value_name = "SLOPE", value_parser = words::slope, allow_hyphen_values = true, conflicts_with_all = ["series", "slice", "line", "volume", "iso", "frames", "animate", "xt"])]
     guide: Option<f64>,
     /// One picture of each frame_*.npz of a folder, all with the same range
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["animate", "xt"])]
     frames: bool,
-    /// The picture, which ends in .png, .svg or .pdf, or with --frames the folder of the pictures; beside the data if not given
+    /// One film of all frame_*.npz of a folder, with the same range throughout
+    #[arg(long, conflicts_with = "xt")]
+    animate: bool,
+    /// Pictures a second of a film
+    #[arg(long, value_name = "NUMBER", default_value_t = 10.0, requires = "animate")]
+    fps: f64,
+    /// A line over time, from all frame_*.npz of a folder: place to the right, time upwards
+    #[arg(long, conflicts_with_all = ["slice", "volume", "iso"])]
+    xt: bool,
+    /// The picture, which ends in .png, .svg or .pdf, the film, which ends in .gif, .png, .apng or .mp4, or with --frames the folder of the pictures; beside the data if not given
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
     /// Values at the ends of the colours, or of the y axis
-    #[arg(long, value_name = "LOW,HIGH", value_parser = range, allow_hyphen_values = true)]
+    #[arg(long, value_name = "LOW,HIGH", value_parser = words::range, allow_hyphen_values = true)]
     range: Option<(f64, f64)>,
     /// Colours, or the y axis, on a logarithmic scale
     #[arg(long)]
     log: bool,
-    /// Colours: viridis, magma, inferno, plasma, cividis or diverging; chosen by the values if not given
-    #[arg(long, value_name = "NAME", value_parser = map)]
+    /// Colours: viridis, magma, inferno, plasma, cividis, diverging or cyclic; chosen by the values if not given
+    #[arg(long, value_name = "NAME", value_parser = words::map)]
     map: Option<ColorMap>,
 }
 
-fn range(text: &str) -> Result<(f64, f64), String> {
-    let pair = text
-        .split_once(',')
-        .and_then(|(low, high)| Some((low.trim().parse().ok()?, high.trim().parse().ok()?)));
-    match pair {
-        Some((low, high)) if f64::is_finite(high - low) && low < high => Ok((low, high)),
-        _ => Err("write two numbers, the smaller one first: -1,1".into()),
+impl PlotArgs {
+    /// The part of files that is drawn.
+    fn shot(&self, snapshot: &mut Snapshot) -> Result<Shot, Ended> {
+        let solid = match (&self.volume, &self.iso) {
+            (Some(field), _) => Some((field, Rendering::Cloud)),
+            (None, Some(iso)) => Some((&iso.field, Rendering::Surfaces(iso.values.clone()))),
+            (None, None) => None,
+        };
+        let shot = match solid {
+            Some((field, rendering)) => {
+                Shot::solid(snapshot, field, rendering, self.view.unwrap_or_default())
+            }
+            None => Shot::cuts(snapshot, &self.field, self.slice, &self.line),
+        };
+        Ok(shot?)
     }
-}
 
-fn slope(text: &str) -> Result<f64, String> {
-    let (above, below) = text.split_once('/').unwrap_or((text, "1"));
-    let parsed = (above.trim().parse::<f64>(), below.trim().parse::<f64>());
-    match parsed {
-        (Ok(above), Ok(below)) if (above / below).is_finite() => Ok(above / below),
-        _ => Err("write a number or a fraction: -5/3".into()),
+    fn look(&self, shot: &Shot) -> Look {
+        Look::new(self.range, self.log, self.map, shot.count())
     }
-}
 
-fn map(text: &str) -> Result<ColorMap, String> {
-    let names = ColorMap::ALL.map(|(name, _)| name);
-    ColorMap::find(text).ok_or_else(|| {
-        let near = stencil_compiler::diag::nearest(text, names);
-        let hint = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
-        format!("{hint}there are: {}", names.join(", "))
-    })
+    /// Is it about all frames of a folder?
+    fn wants_frames(&self) -> Option<&'static str> {
+        let asked = [
+            (self.frames, "--frames"),
+            (self.animate, "--animate"),
+            (self.xt, "--xt"),
+            (self.spectra, "--spectra"),
+        ];
+        asked.into_iter().find_map(|(is_asked, name)| is_asked.then_some(name))
+    }
+
+    /// Refuses what does not fit together, before anything is read, which may take long.
+    fn check(&self) -> Result<(), Ended> {
+        if self.view.is_some() && self.volume.is_none() && self.iso.is_none() {
+            return Err(wrong(
+                "--view is the view of a box; add --volume FIELD or --iso FIELD=VALUE",
+            ));
+        }
+        match &self.out {
+            Some(path) if self.animate => FilmFormat::of(path).map(|_| ()),
+            Some(path) if !self.frames => Format::of(path).map(|_| ()),
+            _ => Ok(()),
+        }
+        .map_err(|e| undrawn(&e))
+    }
 }
 
 /// Runs the command: the pictures' paths go to `out`, one a line.
 pub(crate) fn run(args: &PlotArgs, out: &mut dyn Write) -> Result<(), Ended> {
     let what = fs::metadata(&args.path)
         .map_err(|e| wrong(format_args!("cannot read `{}`: {e}", args.path.display())))?;
-    // Checked before anything is read, which may take long.
-    if let Some(path) = args.out.as_ref().filter(|_| !args.frames) {
-        Format::of(path).map_err(|e| undrawn(&e))?;
-    }
-    let pictures = if args.frames {
-        if !what.is_dir() {
+    args.check()?;
+    let pictures = match args.wants_frames() {
+        Some(option) if !what.is_dir() => {
             return Err(wrong(format_args!(
-                "`{}` is no folder; --frames draws every frame_*.npz of one",
+                "`{}` is no folder; {option} draws every frame_*.npz of one",
                 args.path.display()
             )));
         }
-        frames(args)?
-    } else {
-        vec![single(args, what.is_dir())?]
+        Some("--frames") => frames::each(args)?,
+        Some("--animate") => vec![frames::film(args)?],
+        Some("--xt") => vec![frames::diagram(args)?],
+        Some(_) => vec![table::spectra(args)?],
+        None => vec![single(args, what.is_dir())?],
     };
     let lines: String = pictures.iter().map(|path| format!("{}\n", path.display())).collect();
     Ok(output::write(out, lines.as_bytes())?)
@@ -118,61 +160,25 @@ fn single(args: &PlotArgs, folder: bool) -> Result<PathBuf, Ended> {
     }
     let file = if folder { present(&args.path, FINAL)? } else { args.path.clone() };
     let mut snapshot = Snapshot::open(&file)?;
-    let fields = snapshot.fields(&args.field)?;
-    let view = View::of(&mut snapshot, &fields, args.slice, &args.line)?;
-    let picture = Picture::cut(&mut snapshot, &fields, &view)?;
-    let path = named(args, &file, &view);
-    let mut look = Look::new(args.range, args.log, args.map, fields.len());
+    let shot = args.shot(&mut snapshot)?;
+    let picture = shot.take(&mut snapshot)?;
+    let path = args.out.clone().unwrap_or_else(|| named(args, &file, &shot.suffix()));
+    let mut look = args.look(&shot);
     look.see(&picture);
-    picture.save(&look, &path).map_err(|e| undrawn(&e))?;
+    shot.check(&look)?;
+    let scene = picture.scene(&look, false).map_err(|e| undrawn(&e))?;
+    scene.save_as(&path).map_err(|e| undrawn(&e))?;
     Ok(path)
 }
 
-/// One picture a frame. All frames are read first: the range is the same in all pictures.
-fn frames(args: &PlotArgs) -> Result<Vec<PathBuf>, Ended> {
-    let is_frame = |name: &str| name.starts_with("frame_") && name.ends_with(".npz");
-    let files: Vec<PathBuf> = listed(&args.path)
-        .into_iter()
-        .filter(|name| is_frame(name))
-        .map(|name| args.path.join(name))
-        .collect();
-    let Some(first) = files.first() else {
-        return Err(missing(&args.path, "frame_*.npz"));
-    };
-    if let Some(folder) = &args.out {
-        fs::create_dir_all(folder).map_err(|e| Ended::unwritten(folder, &e))?;
-    }
-    let mut snapshot = Snapshot::open(first)?;
-    let fields = snapshot.fields(&args.field)?;
-    let view = View::of(&mut snapshot, &fields, args.slice, &args.line)?;
-    let mut look = Look::new(args.range, args.log, args.map, fields.len());
-    for file in &files {
-        look.see(&Picture::cut(&mut Snapshot::open(file)?, &fields, &view)?);
-    }
-    let draw = |file: &PathBuf| {
-        let picture = Picture::cut(&mut Snapshot::open(file)?, &fields, &view)?;
-        let beside = named(args, file, &view);
-        let path = match (&args.out, beside.file_name()) {
-            (Some(folder), Some(name)) => folder.join(name),
-            _ => beside,
-        };
-        picture.save(&look, &path).map_err(|e| undrawn(&e))?;
-        Ok(path)
-    };
-    files.iter().map(draw).collect()
-}
-
-/// The picture's path: the given one, or beside the data with the view in its name.
-fn named(args: &PlotArgs, file: &Path, view: &View) -> PathBuf {
-    if let Some(path) = args.out.as_ref().filter(|_| !args.frames) {
-        return path.clone();
-    }
+/// The path of a picture beside the data, with its fields and its view in its name.
+fn named(args: &PlotArgs, file: &Path, view: &str) -> PathBuf {
     let mut name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     for field in &args.field {
         name.push('_');
         name.push_str(field);
     }
-    name.push_str(&view.suffix());
+    name.push_str(view);
     file.with_file_name(name + ".png")
 }
 
@@ -212,23 +218,5 @@ fn undrawn(error: &PlotError) -> Ended {
     match error {
         PlotError::Io { path, source } => Ended::unwritten(path, source),
         _ => wrong(error),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_on_the_command_line() {
-        assert_eq!(range("-1, 2"), Ok((-1.0, 2.0)));
-        for text in ["1", "2,1", "1,1", "nan,1", "-inf,1", "a,b"] {
-            assert!(range(text).is_err(), "{text}");
-        }
-        assert_eq!(slope("-5/3"), Ok(-5.0 / 3.0));
-        assert_eq!(slope("-3"), Ok(-3.0));
-        assert!(slope("1/0").is_err() && slope("steep").is_err());
-        assert_eq!(map("cividis"), Ok(ColorMap::Cividis));
-        assert!(map("virdis").unwrap_err().contains("did you mean `viridis`?"));
     }
 }

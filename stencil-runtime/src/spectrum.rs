@@ -6,7 +6,7 @@ use std::path::Path;
 use ndarray::ArrayView3;
 
 use crate::io::{CsvError, Table};
-use crate::plot::{LinePlot, Style};
+use crate::plot::{ColorMap, LinePlot, Style};
 
 mod synthesis;
 mod transform;
@@ -255,25 +255,63 @@ impl Spectrum {
     /// # Ok::<(), stencil_runtime::plot::PlotError>(())
     /// ```
     pub fn plot(&self, guide: Option<f64>) -> LinePlot {
-        let points: Vec<(f64, f64)> =
-            self.k.iter().copied().zip(self.energy.iter().copied()).collect();
-        let shown = points.iter().filter(|(k, e)| *k > 0.0 && *e > 0.0);
-        let highest = shown.clone().map(|(_, e)| *e).fold(0.0, f64::max);
-        let shown: Vec<(f64, f64)> =
-            shown.filter(|(_, e)| *e >= SHOWN * highest).copied().collect();
-        let (k, energy): (Vec<f64>, Vec<f64>) = shown.iter().copied().unzip();
-        let mut plot =
-            LinePlot::new().labels("wavenumber k", "kinetic energy in a shell").log_x().log_y();
         let name = if guide.is_some() { "energy" } else { "" };
-        plot = plot.series(name, &k, &energy, Style::LinePoints);
-        if let Some((slope, ends)) =
-            guide.and_then(|slope| Some((slope, guide_line(&shown, slope)?)))
-        {
-            let (k, energy): (Vec<f64>, Vec<f64>) = ends.into_iter().unzip();
-            plot = plot.series(slope_name(slope), &k, &energy, Style::Dashed);
-        }
-        plot
+        curves(&[(name.to_string(), self)], Style::LinePoints, guide)
     }
+
+    /// Returns the wavenumbers and energies that have a place on logarithmic axes.
+    fn shown(&self) -> Vec<(f64, f64)> {
+        let points = self.k.iter().copied().zip(self.energy.iter().copied());
+        let shown = points.filter(|(k, e)| *k > 0.0 && *e > 0.0);
+        let highest = shown.clone().map(|(_, e)| e).fold(0.0, f64::max);
+        shown.filter(|(_, e)| *e >= SHOWN * highest).collect()
+    }
+}
+
+/// Returns spectra at several times, each with its name, as curves on logarithmic axes whose colours go from dark to
+/// light, with a dashed line of the slope `guide` above them if one is given.
+///
+/// ```
+/// use stencil_runtime::spectrum::{Spectrum, over_time};
+///
+/// let k: Vec<f64> = (0..32).map(f64::from).collect();
+/// let at = |t: f64| Spectrum {
+///     energy: k.iter().map(|k| k * k * (-t * k).exp()).collect(),
+///     k: k.clone(),
+/// };
+/// let (early, late) = (at(0.1), at(0.5));
+/// let plot = over_time(&[("t = 0.1".into(), &early), ("t = 0.5".into(), &late)], None);
+/// assert_eq!(plot.series.len(), 2);
+/// ```
+pub fn over_time(spectra: &[(String, &Spectrum)], guide: Option<f64>) -> LinePlot {
+    let mut plot = curves(spectra, Style::Line, guide);
+    let last = spectra.len().saturating_sub(1).max(1) as f64;
+    for (at, series) in plot.series.iter_mut().enumerate().take(spectra.len()) {
+        // The lightest colours do not show on paper.
+        series.color = Some(ColorMap::Sequential.at(0.88 * at as f64 / last));
+    }
+    plot
+}
+
+fn curves(spectra: &[(String, &Spectrum)], style: Style, guide: Option<f64>) -> LinePlot {
+    let mut plot =
+        LinePlot::new().labels("wavenumber k", "kinetic energy in a shell").log_x().log_y();
+    let mut highest: Option<[(f64, f64); 2]> = None;
+    for (name, spectrum) in spectra {
+        let shown = spectrum.shown();
+        let (k, energy): (Vec<f64>, Vec<f64>) = shown.iter().copied().unzip();
+        plot = plot.series(name.as_str(), &k, &energy, style);
+        let line = guide.and_then(|slope| guide_line(&shown, slope));
+        highest = match (highest, line) {
+            (Some(a), Some(b)) if b[0].1 > a[0].1 => Some(b),
+            (a, b) => a.or(b),
+        };
+    }
+    if let (Some(slope), Some(ends)) = (guide, highest) {
+        let (k, energy): (Vec<f64>, Vec<f64>) = ends.into_iter().unzip();
+        plot = plot.series(slope_name(slope), &k, &energy, Style::Dashed);
+    }
+    plot
 }
 
 /// Returns two points of a straight line above the spectrum's first decade.

@@ -1,7 +1,9 @@
 //! The pictures that a problem asks for.
 
 use ndarray::{Array2, Slice};
-use stencil_runtime::plot::{Heatmap, LinePlot, Panels, PlotError, Style, finer};
+use stencil_runtime::plot::{
+    ColorMap, Heatmap, LinePlot, Panels, PlotError, Sampling, Style, finer,
+};
 use stencil_runtime::problem::{Expression, Plot, Problem, Shown};
 use stencil_runtime::report::significant;
 use stencil_runtime::{Axis, Error, Mesh, Number, Simulation};
@@ -87,8 +89,9 @@ impl Cut {
             Axis::Z => [Axis::X, Axis::Y],
         };
         let coarse = axes.iter().all(|axis| mesh.cells[axis.index()] < COARSE);
-        // Interpolation may go below zero, which has no logarithm.
-        let smooth = dimension > 1 && coarse && !plot.log;
+        // Interpolation may go below zero, which has no logarithm, and between two angles on either side of the end of
+        // a turn, where there is none.
+        let smooth = dimension > 1 && coarse && !plot.log && plot.map != Some(ColorMap::Cyclic);
         Cut {
             mesh,
             normal,
@@ -232,6 +235,18 @@ impl Picture {
 }
 
 impl Panel {
+    /// Returns the colours: as asked for, or by the signs of the values.
+    fn colors(&self) -> ColorMap {
+        let finite = self.values.iter().copied().filter(|v| v.is_finite());
+        let values = finite.map(|v| (v, v)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+        let given = self.plot.range.map(|[low, high]| (low, high));
+        match (self.plot.map, given.or(values)) {
+            (Some(map), _) => map,
+            (None, Some((low, high))) if !self.plot.log => ColorMap::fitting(low, high),
+            _ => ColorMap::Sequential,
+        }
+    }
+
     fn map(&self) -> Heatmap<'_> {
         let [(x0, hx), (y0, hy)] = self.edges;
         let (rows, columns) = self.values.dim();
@@ -241,7 +256,10 @@ impl Panel {
             .subtitle(self.caption.as_str())
             .labels(self.axes[0].name(), self.axes[1].name())
             .color_label(self.plot.label.as_str())
-            .map(self.plot.map);
+            .map(self.colors());
+        if map.map == ColorMap::Cyclic {
+            map = map.sampling(Sampling::Nearest);
+        }
         if self.plot.log {
             map = map.log();
         }

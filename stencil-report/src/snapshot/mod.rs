@@ -12,13 +12,19 @@ use stencil_runtime::report::significant;
 
 use crate::Failure;
 
+mod look;
 mod picture;
+mod shot;
 #[cfg(test)]
 mod tests;
 mod view;
+mod xt;
 
-pub use picture::{Look, Picture};
-pub use view::{Cut, View};
+pub use look::Look;
+pub use picture::Picture;
+pub use shot::Shot;
+pub use view::Cut;
+pub use xt::Diagram;
 
 /// Points along a side at which a plane is fine enough for any picture.
 const FINE: usize = 600;
@@ -33,6 +39,8 @@ pub struct Snapshot {
     pub system: String,
     /// `t = 0.25, step 100`, as far as known.
     pub caption: String,
+    /// The time, if the file has one.
+    pub time: Option<f64>,
     /// Coordinates of the first point along x, y, z.
     origin: [f64; 3],
     /// Distances of points along the axes that the file names.
@@ -52,6 +60,11 @@ impl Field {
     /// Whether it is a vector's length, which is never negative.
     pub(super) fn is_length(&self) -> bool {
         self.components.len() > 1
+    }
+
+    /// Its name as a user writes it: `u_x`, `u`.
+    pub(super) fn plain(&self) -> &str {
+        self.label.trim_matches('|')
     }
 
     /// Returns the components that it is made of.
@@ -110,12 +123,14 @@ impl Snapshot {
             spacing.push(h);
             origin[axis] = number(format!("origin_{name}")).unwrap_or(0.0);
         }
-        let t = number("t".into()).map(|t| format!("t = {}", short(t)));
+        let time = number("t".into());
+        let t = time.map(|t| format!("t = {}", short(t)));
         let step = file.u64("step").ok().map(|step| format!("step {step}"));
         let caption: Vec<String> = t.into_iter().chain(step).collect();
         Ok(Snapshot {
             system: system_name(&file.text("system").unwrap_or_default()),
             caption: caption.join(", "),
+            time,
             file,
             origin,
             spacing,
@@ -201,14 +216,7 @@ impl Snapshot {
     ) -> Result<Array2<f64>, Failure> {
         let mut parts = Vec::new();
         for name in &field.components {
-            let values = self.component(name)?;
-            let found = self.mesh_of(&values).points;
-            if found != points {
-                return Err(wrong(format_args!(
-                    "`{name}` has {found:?} points along x, y, z, where {points:?} were expected"
-                )));
-            }
-            parts.push(cut(&values));
+            parts.push(cut(&self.on(name, points)?));
         }
         if !field.is_length() {
             return Ok(parts.pop().unwrap_or_default());
@@ -219,6 +227,36 @@ impl Snapshot {
         let first = parts.next().unwrap_or_default().mapv(|v| v * v);
         let squares = parts.fold(first, |sum, part| sum + part.mapv(|v| v * v));
         Ok(squares.mapv(f64::sqrt))
+    }
+
+    /// All values of a field.
+    pub(super) fn whole(
+        &mut self,
+        field: &Field,
+        points: [usize; 3],
+    ) -> Result<Array3<f64>, Failure> {
+        let mut parts = Vec::new();
+        for name in &field.components {
+            parts.push(self.on(name, points)?);
+        }
+        if !field.is_length() {
+            return Ok(parts.pop().unwrap_or_default());
+        }
+        let squares = parts.into_iter().map(|part| part.mapv(|v| v * v));
+        let sum = squares.reduce(|sum, part| sum + part).unwrap_or_default();
+        Ok(sum.mapv(f64::sqrt))
+    }
+
+    /// Reads an array that has so many points along x, y and z.
+    fn on(&mut self, name: &str, points: [usize; 3]) -> Result<Array3<f64>, Failure> {
+        let values = self.component(name)?;
+        let found = self.mesh_of(&values).points;
+        if found == points {
+            return Ok(values);
+        }
+        Err(wrong(format_args!(
+            "`{name}` has {found:?} points along x, y, z, where {points:?} were expected"
+        )))
     }
 
     /// Reads an array, with leading axes of length 1 where it has less than three.

@@ -2,7 +2,7 @@
 
 use ndarray::Array3;
 
-use super::view::Kind;
+use super::view::{Kind, View};
 use super::*;
 
 fn mesh(points: [usize; 3], dimension: usize) -> Mesh {
@@ -71,6 +71,35 @@ fn the_middle_plane_is_the_usual_one() {
     assert_eq!(view.kind, Kind::Plane([0, 1]));
     assert_eq!(view.places(), ["z = 11"]);
     assert_eq!(view.suffix(), "");
+}
+
+#[test]
+fn three_planes_go_through_the_middle() {
+    let views = View::slices(&mesh([4, 6, 8], 3)).unwrap();
+    let kinds: Vec<Kind> = views.iter().map(|view| view.kind).collect();
+    assert_eq!(kinds, [Kind::Plane([0, 1]), Kind::Plane([0, 2]), Kind::Plane([1, 2])]);
+    let places: Vec<String> = views.iter().flat_map(View::places).collect();
+    assert_eq!(places, ["z = 11", "y = 3", "x = 0"]);
+    assert!(views.iter().all(|view| view.suffix().is_empty()));
+}
+
+#[test]
+fn values_without_a_logarithm_are_refused_unless_a_range_leaves_them_out() {
+    let fields = [single("q")];
+    let values = [3.0, -2.0, 0.0, f64::NAN];
+    let seen = |given, log| {
+        let mut look = Look::new(given, log, None, 1);
+        look.see_values(0, values.into_iter());
+        look
+    };
+    let message = seen(None, true).check(&fields).unwrap_err().to_string();
+    assert!(message.contains("`q` has the value −2, which has no logarithm"), "{message}");
+    assert!(seen(Some((1.0, 2.0)), true).check(&fields).is_ok());
+    assert!(seen(None, false).check(&fields).is_ok());
+    assert_eq!(
+        (seen(None, true).seen(0), seen(None, false).seen(0)),
+        (Some((3.0, 3.0)), Some((-2.0, 3.0)))
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use ndarray::{Array2, Array3, Axis, s};
 
-use super::{AXES, Field, Mesh, Snapshot, short, wrong};
+use super::{AXES, Mesh, short, wrong};
 use crate::Failure;
 
 /// A place along an axis.
@@ -77,7 +77,7 @@ impl Cut {
 
 /// The part of each field that is drawn.
 #[derive(Clone, Debug, PartialEq)]
-pub struct View {
+pub(super) struct View {
     pub(super) kind: Kind,
     /// Points of the cuts, in the order of the axes.
     at: Vec<(usize, usize)>,
@@ -122,34 +122,15 @@ fn points(mesh: &Mesh, slice: Option<Cut>, line: &[Cut]) -> Result<Vec<(usize, u
 }
 
 impl View {
-    /// Makes the plane at `slice` or the line through `line`, for a file with these fields.
-    ///
-    /// # Errors
-    /// If the fields differ in their meshes, or the mesh has no such plane or line.
-    pub fn of(
-        snapshot: &mut Snapshot,
-        fields: &[Field],
-        slice: Option<Cut>,
-        line: &[Cut],
-    ) -> Result<View, Failure> {
-        let mut common: Option<Mesh> = None;
-        for field in fields {
-            let mesh = snapshot.mesh(field)?;
-            match &common {
-                Some(first) if *first != mesh => {
-                    return Err(wrong(format_args!(
-                        "`{}` has {}, and `{}` {}; choose with --field",
-                        fields[0].label,
-                        first.cells(),
-                        field.label,
-                        mesh.cells()
-                    )));
-                }
-                _ => common = Some(mesh),
-            }
-        }
-        let mesh = common.ok_or_else(|| wrong("there is no field to draw"))?;
-        View::new(mesh, slice, line)
+    /// The three planes through the middle of a box.
+    pub(super) fn slices(mesh: &Mesh) -> Result<Vec<View>, Failure> {
+        // The plane of x and y comes first.
+        let middle = |axis: usize| Cut { axis, place: Place::Point(mesh.points[axis] / 2) };
+        let plane = |axis: usize| {
+            let view = View::new(mesh.clone(), Some(middle(axis)), &[])?;
+            Ok(View { asked: false, ..view })
+        };
+        [2, 1, 0].into_iter().map(plane).collect()
     }
 
     /// A plane at `slice`, or a line through `line`; as much as there is if neither is given.
@@ -204,7 +185,7 @@ impl View {
     }
 
     /// Names the view in the name of a file; the usual one has no name.
-    pub fn suffix(&self) -> String {
+    pub(super) fn suffix(&self) -> String {
         if !self.asked {
             return String::new();
         }

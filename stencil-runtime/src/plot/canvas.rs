@@ -63,6 +63,21 @@ impl Canvas {
         Rect { x: 0, y: 0, w: self.width, h: self.height }
     }
 
+    /// Returns width and height.
+    pub(super) fn size(&self) -> (i32, i32) {
+        (self.width, self.height)
+    }
+
+    /// Returns all pixels, row by row from the top.
+    pub(super) fn pixels(&self) -> &[Color] {
+        &self.pixels
+    }
+
+    /// Returns all pixels, row by row from the top.
+    pub(super) fn into_pixels(self) -> Vec<Color> {
+        self.pixels
+    }
+
     fn index(&self, x: i32, y: i32) -> Option<usize> {
         self.bounds().contains(x, y).then(|| (y * self.width + x) as usize)
     }

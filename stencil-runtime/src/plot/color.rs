@@ -54,18 +54,39 @@ pub enum ColorMap {
     /// Blue over white to red, for signed values. The range is symmetric around zero unless it is
     /// given.
     Diverging,
+    /// Pale grey over blue, nearly black and red back to pale grey, for angles and phases: both ends of the range have
+    /// one colour, and values beyond them go round.
+    Cyclic,
 }
 
 impl ColorMap {
     /// Every map, with its usual name.
-    pub const ALL: [(&'static str, ColorMap); 6] = [
+    pub const ALL: [(&'static str, ColorMap); 7] = [
         ("viridis", ColorMap::Sequential),
         ("magma", ColorMap::Magma),
         ("inferno", ColorMap::Inferno),
         ("plasma", ColorMap::Plasma),
         ("cividis", ColorMap::Cividis),
         ("diverging", ColorMap::Diverging),
+        ("cyclic", ColorMap::Cyclic),
     ];
+
+    /// Returns the map that suits values between two bounds: [`ColorMap::Diverging`] if both signs have some weight,
+    /// else [`ColorMap::Sequential`].
+    ///
+    /// ```
+    /// use stencil_runtime::plot::ColorMap;
+    /// assert_eq!(ColorMap::fitting(-1.0, 0.5), ColorMap::Diverging);
+    /// assert_eq!(ColorMap::fitting(-1e-9, 1.0), ColorMap::Sequential);
+    /// assert_eq!(ColorMap::fitting(1.0, 2.0), ColorMap::Sequential);
+    /// ```
+    pub fn fitting(low: f64, high: f64) -> ColorMap {
+        let straddles = low < 0.0 && high > 0.0;
+        match straddles && (-low).min(high) > 0.1 * (-low).max(high) {
+            true => ColorMap::Diverging,
+            false => ColorMap::Sequential,
+        }
+    }
 
     /// Returns the map of this name; see [`ColorMap::ALL`].
     ///
@@ -78,13 +99,18 @@ impl ColorMap {
         Self::ALL.into_iter().find_map(|(known, map)| (known == name).then_some(map))
     }
 
-    /// Returns the colour at a place from 0 to 1 of the range; places outside are clamped.
+    /// Returns the colour at a place from 0 to 1 of the range; places outside are clamped, or go round in
+    /// [`ColorMap::Cyclic`].
     ///
     /// ```
     /// use stencil_runtime::plot::{Color, ColorMap};
     /// assert_eq!(ColorMap::Sequential.at(0.0), Color(68, 1, 84));
     /// ```
     pub fn at(self, place: f64) -> Color {
+        let place = match self {
+            Self::Cyclic if place.is_finite() => place.rem_euclid(1.0),
+            _ => place,
+        };
         let place = if place.is_nan() { 0.5 } else { place.clamp(0.0, 1.0) };
         let table = match self {
             Self::Sequential => colorous::VIRIDIS,
@@ -93,6 +119,7 @@ impl ColorMap {
             Self::Plasma => colorous::PLASMA,
             Self::Cividis => colorous::CIVIDIS,
             Self::Diverging => return diverging(2.0 * place - 1.0),
+            Self::Cyclic => return cyclic(place),
         };
         let c = table.eval_continuous(place);
         Color(c.r, c.g, c.b)
@@ -108,6 +135,16 @@ fn diverging(s: f64) -> Color {
     let chroma = peak * (s * (2.0 - s)).powf(0.9) * (1.0 - 0.18 * s * s * s);
     let (sin, cos) = hue.to_radians().sin_cos();
     oklab(lightness, chroma * cos, chroma * sin)
+}
+
+/// A fall and a rise of lightness in Oklab, blue on the way down and red on the way up, without chroma at both ends.
+fn cyclic(place: f64) -> Color {
+    let (hue, peak) = if place < 0.5 { (256.0_f64, 0.125) } else { (27.0, 0.145) };
+    // 0 at the pale end, 1 at the dark one.
+    let depth = 1.0 - (2.0 * place - 1.0).abs();
+    let chroma = peak * (std::f64::consts::PI * depth).sin();
+    let (sin, cos) = hue.to_radians().sin_cos();
+    oklab(0.90 - 0.65 * depth, chroma * cos, chroma * sin)
 }
 
 /// From Oklab to sRGB (Ottosson, 2020).
@@ -160,7 +197,7 @@ mod tests {
     #[test]
     fn one_sided_maps_grow_lighter_evenly() {
         for (name, map) in ColorMap::ALL {
-            if map == ColorMap::Diverging {
+            if matches!(map, ColorMap::Diverging | ColorMap::Cyclic) {
                 continue;
             }
             let steps: Vec<f64> =
@@ -180,6 +217,22 @@ mod tests {
             assert_eq!(map.at(f64::INFINITY), map.at(1.0));
             map.at(f64::NAN);
         }
+    }
+
+    #[test]
+    fn the_cyclic_map_closes_and_tells_both_ways_apart() {
+        let map = ColorMap::Cyclic;
+        assert_eq!(map.at(0.0), map.at(1.0));
+        assert_eq!(map.at(0.3), map.at(2.3));
+        for i in 0..50 {
+            let (s, next) = (f64::from(i) / 100.0, f64::from(i + 1) / 100.0);
+            let fall = lightness(map.at(s)) - lightness(map.at(next));
+            assert!(fall > 0.5 && fall < 3.0, "{s}: {fall}");
+            let rise = lightness(map.at(1.0 - s)) - lightness(map.at(1.0 - next));
+            assert!(rise > 0.5 && rise < 3.0, "{s}: {rise}");
+        }
+        let (blue, red) = (map.at(0.25), map.at(0.75));
+        assert!(blue.2 > blue.0 + 60 && red.0 > red.2 + 60, "{blue:?} {red:?}");
     }
 
     #[test]

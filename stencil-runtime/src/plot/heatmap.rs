@@ -5,12 +5,14 @@ use std::path::Path;
 use ndarray::ArrayView2;
 
 use super::PlotError;
-use super::axes;
 use super::color::ColorMap;
 use super::panels::Panels;
+use super::range;
 
 /// The size that a plot has if its extent is a square.
 const SIDE: f64 = 560.0;
+/// Height over width of a plot whose axes have scales of their own.
+const FREE: f64 = 0.75;
 
 /// The sampling of cells by pixels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,6 +68,8 @@ pub struct Heatmap<'a> {
     pub log: bool,
     /// The sampling of cells by pixels.
     pub sampling: Sampling,
+    /// Whether both axes have scales of their own, as for a time beside a length.
+    pub is_free: bool,
 }
 
 impl<'a> Heatmap<'a> {
@@ -83,6 +87,7 @@ impl<'a> Heatmap<'a> {
             range: None,
             log: false,
             sampling: Sampling::default(),
+            is_free: false,
         }
     }
 
@@ -146,6 +151,12 @@ impl<'a> Heatmap<'a> {
         self
     }
 
+    /// Gives both axes scales of their own, as for a time beside a length: the plot has one shape for all extents.
+    pub fn free(mut self) -> Self {
+        self.is_free = true;
+        self
+    }
+
     /// Writes the picture in the format that the ending of the path names: `.png`, `.svg` or `.pdf`.
     ///
     /// # Errors
@@ -161,9 +172,7 @@ impl<'a> Heatmap<'a> {
             return Err(PlotError::Extent { title: self.title.clone(), extent: self.extent });
         }
         match self.range {
-            Some((low, high))
-                if !((high - low).is_finite() && low < high) || self.log && low <= 0.0 =>
-            {
+            Some((low, high)) if !range::is_good((low, high), self.log) => {
                 Err(PlotError::Range { title: self.title.clone(), low, high })
             }
             _ => Ok(()),
@@ -173,37 +182,17 @@ impl<'a> Heatmap<'a> {
     /// Returns the values at the ends of the colours, and whether there are finite values at all; powers of ten on a
     /// logarithmic scale.
     pub(super) fn color_range(&self) -> ((f64, f64), bool) {
-        if self.log {
-            return self.log_range();
-        }
-        let found = axes::finite_range(self.data.iter().copied());
-        let range = match (self.range, found, self.map) {
-            (Some(range), _, _) => range,
-            (None, Some((low, high)), ColorMap::Diverging) => {
-                let (_, end) = axes::widened(0.0, low.abs().max(high.abs()));
-                (-end, end)
-            }
-            (None, Some((low, high)), _) => axes::widened(low, high),
-            (None, None, ColorMap::Diverging) => (-1.0, 1.0),
-            (None, None, _) => (0.0, 1.0),
-        };
-        (range, found.is_some())
-    }
-
-    fn log_range(&self) -> ((f64, f64), bool) {
-        let positive = self.data.iter().copied().filter(|v| *v > 0.0);
-        let found = axes::finite_range(positive);
-        let (low, high) = self.range.or(found).unwrap_or((1.0, 10.0));
-        let (low, high) = (low.log10(), high.log10());
-        let range = if high - low > 1e-9 { (low, high) } else { (low - 0.5, high + 0.5) };
-        (range, found.is_some())
+        range::of_colors(self.data.iter().copied(), self.range, self.log, self.map)
     }
 
     /// Returns the plot's size in pixels: about the same area for all shapes, at equal scale unless the extent is a
-    /// mere line.
+    /// mere line, or the axes have scales of their own.
     pub(super) fn size(&self) -> (i32, i32) {
         let [x0, x1, y0, y1] = self.extent;
-        let aspect = ((y1 - y0) / (x1 - x0)).clamp(1e-6, 1e6);
+        let aspect = match self.is_free {
+            true => FREE,
+            false => ((y1 - y0) / (x1 - x0)).clamp(1e-6, 1e6),
+        };
         let (w, h) = (SIDE / aspect.sqrt(), SIDE * aspect.sqrt());
         let shrink = (1000.0 / w).min(760.0 / h).min(1.0);
         let (w, h) = ((w * shrink).max(140.0), (h * shrink).max(140.0));
@@ -221,9 +210,9 @@ impl<'a> Heatmap<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plot::bar::GAP as BAR_GAP;
     use crate::plot::canvas::{Canvas, Rect};
     use crate::plot::color::Color;
-    use crate::plot::panels::BAR_GAP;
     use ndarray::{Array2, arr2};
 
     fn drawn(map: &Heatmap<'_>) -> (Canvas, Rect) {
@@ -286,8 +275,10 @@ mod tests {
             let error = f64::from(h) / f64::from(w) * sides.0 / sides.1 - 1.0;
             assert!(error.abs() < bound, "{sides:?} {w} {h}");
         }
-        let (w, h) = Heatmap::new(data.view(), [0.0, 1e9, 0.0, 1.0]).size();
-        assert_eq!((w, h), (1000, 140));
+        let long = Heatmap::new(data.view(), [0.0, 1e9, 0.0, 1.0]);
+        assert_eq!(long.size(), (1000, 140));
+        let (w, h) = long.free().size();
+        assert!((f64::from(h) / f64::from(w) - FREE).abs() < 0.01, "{w} {h}");
     }
 
     #[test]

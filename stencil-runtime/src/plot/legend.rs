@@ -41,9 +41,14 @@ impl<'a> Legend<'a> {
         };
         let corners = [(right, top), (left, top), (right, bottom), (left, bottom)];
         let rects = corners.map(|(x, y)| Rect { x, y, w, h });
-        let beside = Rect { x: plot.right() + INSET, y: plot.y, w, h };
         let free = rects.into_iter().find(|r| !covers(r));
-        free.filter(|_| h + 2 * INSET <= plot.h).unwrap_or(beside)
+        free.filter(|_| h + 2 * INSET <= plot.h).unwrap_or(self.beside(plot))
+    }
+
+    /// Returns a place beside the plot.
+    pub(super) fn beside(&self, plot: Rect) -> Rect {
+        let (w, h) = self.size;
+        Rect { x: plot.right() + INSET, y: plot.y, w, h }
     }
 
     /// Draws box and names; `sample` draws the sample of the series of that number, on the line

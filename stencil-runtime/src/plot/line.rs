@@ -105,6 +105,8 @@ pub struct LinePlot {
     pub y_range: Option<(f64, f64)>,
     /// Values of the ticks of the x axis; round numbers if empty.
     pub x_ticks: Vec<f64>,
+    /// Whether the legend is beside the plot even if it has a free corner, so that all pictures of a film have one size.
+    pub has_legend_beside: bool,
     /// The curves; later ones are on top.
     pub series: Vec<Series>,
 }
@@ -163,6 +165,12 @@ impl LinePlot {
         self
     }
 
+    /// Puts the legend beside the plot even if it has a free corner, so that all pictures of a film have one size.
+    pub fn legend_beside(mut self) -> Self {
+        self.has_legend_beside = true;
+        self
+    }
+
     /// Adds a curve.
     pub fn series(mut self, name: impl Into<String>, xs: &[f64], ys: &[f64], style: Style) -> Self {
         let (xs, ys) = (xs.to_vec(), ys.to_vec());
@@ -176,7 +184,15 @@ impl LinePlot {
     /// If the ending is none of these, a curve's x and y differ in length, or the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), PlotError> {
         Format::of(path.as_ref())?;
-        self.draw()?.0.save_as(path)
+        self.scene()?.save_as(path)
+    }
+
+    /// Returns the picture as a drawing, for a [`super::Film`].
+    ///
+    /// # Errors
+    /// If a curve's x and y differ in length.
+    pub fn scene(&self) -> Result<Scene, PlotError> {
+        Ok(self.draw()?.0)
     }
 
     fn draw(&self) -> Result<(Scene, Rect), PlotError> {
@@ -197,7 +213,10 @@ impl LinePlot {
             for (style, runs) in &curves {
                 runs.iter().for_each(|run| trace(run, *style, &mut seen));
             }
-            legend.place(plot, &seen)
+            match self.has_legend_beside {
+                true => legend.beside(plot),
+                false => legend.place(plot, &seen),
+            }
         });
         let (right, low) = place.map_or((0, 0), |r| (r.right(), r.bottom()));
         // The last x label is centred on the plot's edge.

@@ -3,35 +3,43 @@
 //! - [`Heatmap`]: one field on a plane, with axes and a colour bar;
 //! - [`Panels`]: several heat maps in one picture;
 //! - [`LinePlot`]: curves over one variable, with optional logarithmic axes;
+//! - [`Volume`]: one field in a box, as surfaces of equal values or as a cloud;
+//! - [`Film`]: drawings one after the other, as GIF, APNG or MP4;
 //! - [`Scene`]: drawings of lines, polygons, circles and text.
 //!
 //! The system needs no fonts: the font is part of the program. Empty, constant and non-finite data give a picture, not
 //! a panic.
 
 mod axes;
+mod bar;
 mod canvas;
 mod color;
 mod fill;
+mod film;
 mod format;
 mod heatmap;
 mod legend;
 mod line;
 mod panels;
+mod range;
 mod sample;
 mod scene;
 mod text;
 mod ticks;
+mod volume;
 
 use std::io;
 use std::path::PathBuf;
 
 pub use color::{Color, ColorMap};
+pub use film::{Film, FilmFormat, Reel};
 pub use format::Format;
 pub use heatmap::{Heatmap, Sampling};
 pub use line::{LinePlot, Series, Style};
 pub use panels::Panels;
 pub use sample::finer;
 pub use scene::{Anchor, Lettering, Point, Scene, Stroke};
+pub use volume::{Camera, Rendering, Volume};
 
 use crate::io::way_out;
 
@@ -69,10 +77,10 @@ pub enum PlotError {
     },
     /// A colour range without a length.
     #[error(
-        "heat map `{title}`: the colour range ({low}, {high}) is not finite and increasing, and positive on a logarithmic scale"
+        "picture `{title}`: the colour range ({low}, {high}) is not finite and increasing, and positive on a logarithmic scale"
     )]
     Range {
-        /// The heat map's title.
+        /// The picture's title.
         title: String,
         /// The lower end.
         low: f64,
@@ -88,6 +96,50 @@ pub enum PlotError {
         xs: usize,
         /// The number of y values.
         ys: usize,
+    },
+    /// The extent of a volume is not a box, or a number of its view or its surfaces is not finite.
+    #[error("volume `{title}`: {reason}")]
+    Volume {
+        /// The volume's title.
+        title: String,
+        /// The setting that is wrong, and its values.
+        reason: String,
+    },
+    /// The ending of a film's file is of no format.
+    #[error(
+        "the film `{}` has no format: end its name with {}",
+        path.display(),
+        FilmFormat::endings()
+    )]
+    FilmEnding {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A film of fewer than two pictures, or of too many a second.
+    #[error("the film `{}` cannot have {reason}", path.display())]
+    Reel {
+        /// The file.
+        path: PathBuf,
+        /// The number that is wrong, and the way out.
+        reason: String,
+    },
+    /// A picture of a film differs from the others in its size, or one is missing or too many.
+    #[error("the film `{}`: picture {number} {reason}", path.display())]
+    Frame {
+        /// The file.
+        path: PathBuf,
+        /// The number of the picture, from 1.
+        number: usize,
+        /// The difference.
+        reason: String,
+    },
+    /// The program that encodes films is missing or has failed.
+    #[error("cannot write the film `{}`: {reason}", path.display())]
+    Encoder {
+        /// The file.
+        path: PathBuf,
+        /// The reason, and the way out.
+        reason: String,
     },
     /// There is nothing to draw.
     #[error("a picture of no panels")]

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::axes::{self, Axis, FRAME, SUPER_TITLE};
+use super::bar;
 use super::canvas::Rect;
 use super::color::Color;
 use super::heatmap::{Heatmap, Sampling};
@@ -12,8 +13,6 @@ use super::text::{Align, Fonts};
 use super::{Format, PlotError};
 
 const MARGIN: i32 = 30;
-pub(super) const BAR_GAP: i32 = 22;
-const BAR_WIDTH: i32 = 22;
 /// Between two panels.
 const PANEL_GAP: i32 = 44;
 
@@ -76,7 +75,15 @@ impl<'a> Panels<'a> {
     /// written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), PlotError> {
         Format::of(path.as_ref())?;
-        self.draw()?.0.save_as(path)
+        self.scene()?.save_as(path)
+    }
+
+    /// Returns the picture as a drawing, for a [`super::Film`].
+    ///
+    /// # Errors
+    /// If a heat map's extent or range is empty, or there is no panel.
+    pub fn scene(&self) -> Result<Scene, PlotError> {
+        Ok(self.draw()?.0)
     }
 
     /// Draws the picture; returns the places of the plots in it, too.
@@ -157,7 +164,7 @@ impl<'m, 'a> Drawn<'m, 'a> {
             plot: (w, h),
             has_values,
             left: y.room_beside(fonts),
-            right: BAR_GAP + BAR_WIDTH + bar.room_beside(fonts),
+            right: bar::room(fonts, &bar),
             top: axes::heading_room(&map.title, &map.subtitle),
             bottom: x.room_below(),
             x,
@@ -176,14 +183,7 @@ impl<'m, 'a> Drawn<'m, 'a> {
         if !self.has_values {
             axes::no_data(scene, fonts, plot);
         }
-
-        let bar = Rect { x: plot.right() + BAR_GAP, w: BAR_WIDTH, ..plot };
-        let place = |row: i32| 1.0 - (f64::from(row) + 0.5) / f64::from(bar.h);
-        let rows = (0..bar.h).map(|row| self.map.map.at(place(row)));
-        let pixels = rows.flat_map(|color| std::iter::repeat_n(color, bar.w as usize));
-        scene.image(bar, pixels.collect());
-        scene.frame(bar, FRAME, Color::INK);
-        self.bar.draw_right(scene, fonts, bar);
+        bar::draw(scene, fonts, plot, self.map.map, &self.bar);
     }
 
     fn draw_cells(&self, scene: &mut Scene, plot: Rect) {

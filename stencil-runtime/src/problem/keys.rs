@@ -241,7 +241,7 @@ pub const KEYS: &[Key] = &[
         "plot",
         "map",
         r#"map = "magma""#,
-        "the colours: viridis, magma, inferno, plasma, cividis or diverging; viridis if not given",
+        "the colours: viridis, magma, inferno, plasma, cividis, diverging or cyclic; diverging if values of both signs have some weight, else viridis, if not given",
     ),
     key("plot", "log", "log = true", "colours by the decimal logarithm of the value"),
     key(

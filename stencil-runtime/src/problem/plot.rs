@@ -23,8 +23,8 @@ pub struct Plot {
     pub title: String,
     /// The label of the colours.
     pub label: String,
-    /// The colours.
-    pub map: ColorMap,
+    /// The colours; chosen by the values if not given.
+    pub map: Option<ColorMap>,
     /// Whether colours are by the logarithm of the value.
     pub log: bool,
     /// The values at both ends of the colours.
@@ -132,7 +132,7 @@ fn of_fields(resolved: &Resolved) -> Vec<Plot> {
             file: "fields".into(),
             title: label.clone(),
             label,
-            map: ColorMap::Sequential,
+            map: None,
             log: false,
             range: None,
         })
@@ -178,7 +178,7 @@ fn read_one(
         file: file.unwrap_or_else(|| Some(file_name(&text)))?,
         title: title.unwrap_or_else(|| text.clone()),
         label: label.unwrap_or(text),
-        map: map.unwrap_or(Some(ColorMap::Sequential))?,
+        map: map.map_or(Some(None), |map| map.map(Some))?,
         log: log.unwrap_or(Some(false))?,
         range: range.map_or(Some(None), |range| range.map(Some))?,
         value,

@@ -164,7 +164,8 @@ impl Problem {
 
     fn write_plots(&self, out: &mut String) {
         for plot in &self.plots {
-            let map = ColorMap::ALL.iter().find(|(_, map)| *map == plot.map);
+            let map = ColorMap::ALL.iter().find(|(_, map)| Some(*map) == plot.map);
+            let map = map.map(|(name, _)| ("map", quoted(name)));
             let slice = plot.slice.map(|(axis, at)| ("slice", quoted(&format!("{axis} = {at:?}"))));
             let range = plot.range.map(|range| ("range", numbers(&range)));
             let value = match &plot.value {
@@ -176,10 +177,9 @@ impl Problem {
                 ("file", quoted(&plot.file)),
                 ("title", quoted(&plot.title)),
                 ("label", quoted(&plot.label)),
-                ("map", quoted(map.map_or("viridis", |(name, _)| name))),
                 ("log", plot.log.to_string()),
             ];
-            section(out, "[plot]", lines.into_iter().chain(slice).chain(range));
+            section(out, "[plot]", lines.into_iter().chain(map).chain(slice).chain(range));
         }
     }
 }

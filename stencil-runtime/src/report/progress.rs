@@ -55,7 +55,7 @@ pub struct Progress<W: Write = Stderr> {
 }
 
 impl Progress {
-    /// Reports to standard error; not at all if `quiet`.
+    /// Reports to standard error; not at all if `quiet`. Steps without points have no speed in million points.
     pub fn new(total_steps: u64, points_per_step: u64, quiet: bool) -> Self {
         let redraws = terminal::redraws();
         let progress = Self::to_writer(io::stderr(), redraws, total_steps, points_per_step);
@@ -201,6 +201,8 @@ impl<W: Write> Progress<W> {
             Segment::new(4, format!("{speed} Mpts/s")),
             Segment::new(5, time(elapsed.as_secs_f64())),
         ];
+        // Without points there is no speed to tell.
+        parts.retain(|part| self.points > 0 || part.rank != 4);
         let left = self.total.saturating_sub(step);
         if !last && left > 0 {
             let eta = match rate > 0.0 {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::plot::text::Piece;
+use crate::plot::{ColorMap, Heatmap, LinePlot, Panels, Volume};
 
 const RED: Color = Color(255, 0, 0);
 
@@ -143,5 +144,31 @@ fn letters_of_a_page_are_where_those_of_pixels_are() {
         // Capitals are 0.729 em high and stand on the baseline.
         assert!((least(&mut ys.clone()) + 0.729 * 20.0).abs() < 0.1);
         assert!(most(&mut ys.clone()).abs() < 0.1);
+    }
+}
+
+#[test]
+fn every_kind_of_picture_is_well_formed_as_svg() {
+    let (plane, cube) = (ndarray::Array2::eye(4), ndarray::Array3::ones((4, 4, 4)));
+    let title = "a<b & \"c\"";
+    let unit = [(0.0, 1.0); 3];
+    let map = Heatmap::new(plane.view(), [0.0, 1.0, 0.0, 1.0]).map(ColorMap::Cyclic).free();
+    let line = LinePlot::new().series("q", &[1.0, 2.0], &[1.0, 1e3], crate::plot::Style::Line);
+    let volume = Volume::new(cube.view(), unit).side(32).title(title);
+    let scenes = [
+        (Panels::new([map]).title(title).scene().unwrap(), 2),
+        (line.log_y().title(title).scene().unwrap(), 0),
+        (volume.clone().scene().unwrap(), 2),
+        (volume.surfaces([0.5]).scene().unwrap(), 1),
+    ];
+    for (scene, images) in scenes {
+        let svg = scene.svg();
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        let all = || document.root_element().descendants();
+        assert_eq!(
+            all().filter(|node| node.has_tag_name(("http://www.w3.org/2000/svg", "image"))).count(),
+            images
+        );
+        assert!(all().any(|node| node.text() == Some(title)), "{svg}");
     }
 }
