@@ -227,11 +227,11 @@ impl Building<'_> {
     /// engine moves layers across the last axis for a schedule that chooses.
     fn mover(&self) -> Mover {
         let Place { device, links, .. } = self.place;
+        let [_, undoes] = self.plan.adapts();
+        let chooses = self.plan.overlap.is_some() && !undoes;
         match self.plan.overlap() {
             Overlap::Store => Mover::Kernel,
-            Overlap::Rim | Overlap::None if self.plan.overlap.is_some() && device.is_layer() => {
-                Mover::Engine
-            }
+            Overlap::Rim | Overlap::None if chooses && device.is_layer() => Mover::Engine,
             Overlap::Rim | Overlap::None => links.mover,
         }
     }

@@ -1,6 +1,5 @@
 //! Plans for several devices: ghost cells from other devices come by exchanges, beside launches that read none.
 
-use super::make::new_name;
 use super::{Phase, Plan, Region, Step, max3};
 use crate::schedule::Overlap;
 
@@ -26,7 +25,7 @@ impl Plan {
     /// # Errors
     /// If the plan is one of several devices already.
     pub fn among_devices(&self) -> Result<Plan, String> {
-        if self.steps.iter().any(|step| matches!(step, Step::Exchange { .. })) {
+        if self.is_among_devices() {
             return Err("the plan exchanges ghost cells already".into());
         }
         let mut plan = self.clone();
@@ -67,16 +66,9 @@ impl Plan {
         self.overlap.unwrap_or(Overlap::Rim)
     }
 
-    /// Returns how deep other devices read a buffer that a launch writes, if the launch is to store it there.
-    pub fn sent(&self, output: &str) -> Option<[u32; 3]> {
-        let is_of = |name: &String| name == output || new_name(name) == output;
-        let depths = self.steps.iter().filter_map(|step| match step {
-            Step::Exchange { phase: Phase::Post, buffers, depth } => {
-                buffers.iter().any(is_of).then_some(depth.towards)
-            }
-            _ => None,
-        });
-        depths.reduce(max3).filter(|_| self.overlap() == Overlap::Store)
+    /// Do devices exchange values by it?
+    pub(super) fn is_among_devices(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Exchange { .. }))
     }
 
     /// Does a launch write to the memory of a buffer that one of these exchanges fills?

@@ -97,7 +97,18 @@ impl Tuner<'_> {
             let around = search::neighbours(self.algorithm(*form), schedule).into_iter();
             around.map(|schedule| Candidate { form: *form, schedule })
         };
-        of.iter().flat_map(around).collect()
+        of.iter().flat_map(around).chain(self.shared_otherwise(of)).collect()
+    }
+
+    /// Returns the schedules of the same formulations by which several devices get values from each other in another way; none
+    /// on one device.
+    pub(super) fn shared_otherwise(&self, of: &[usize]) -> Vec<Candidate> {
+        let among = of.iter().map(|at| &self.trials[*at]).filter(|trial| trial.is_shared());
+        let others = among.flat_map(|Trial { form, schedule, .. }| {
+            let others = search::among_devices(self.algorithm(*form), schedule).into_iter();
+            others.map(|schedule| Candidate { form: *form, schedule })
+        });
+        others.collect()
     }
 
     /// Returns trials of those candidates that an earlier race had no time for.

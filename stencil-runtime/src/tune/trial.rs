@@ -112,6 +112,11 @@ impl Trial {
         Candidate { form: self.form, schedule: self.schedule.clone() }
     }
 
+    /// Do several devices share its mesh?
+    pub(super) fn is_shared(&self) -> bool {
+        self.among.is_some()
+    }
+
     /// Returns the cells that one device computes, of a mesh with so many.
     fn own_cells(&self, cells: [usize; 3]) -> [usize; 3] {
         self.among.as_ref().map_or(cells, |(_, (device, _))| device.cells)

@@ -115,7 +115,8 @@ fn other_steps_have_the_same_bits() {
 }
 
 /// A law whose steps grow too long for its speeds.
-const BURST: &str = "pub system Burst in 2d { field q: scalar; ddt(q) = q^3 - q * (d[x](q) + d[y](q));
+const BURST: &str =
+    "pub system Burst in 2d { field q: scalar; ddt(q) = q^3 - q * (d[x](q) + d[y](q));
     cfl { advective: abs(q) } }
 scheme s for Burst { space: central<order = 2>; time: rk3_williamson; }";
 

@@ -7,27 +7,12 @@ use stencil_runtime::{
     SystemDef,
 };
 
-use crate::patches::{FLOW, shown, text};
+use crate::patches::{FLOW, WATER, Whole, text};
 use crate::runs::there_is_a_card;
-
-/// Fluxes, a source, repairs, observables and speeds.
-const WATER: &str = "pub system Water in 2d {
-    conserved h: scalar where h > 0; conserved m: vector;
-    source push: vector = 0;
-    param g: real = 9.81;
-    let u = m/h;
-    flux h -> m;
-    flux m -> outer(m, u) + 0.5*g*h^2*I;
-    ddt(m) = h*push;
-    observe volume = sum(h);
-    observe fastest = max(norm(u));
-    waves { flow: u; sound: sqrt(g*h); }
-}
-scheme s for Water { reconstruct: plm; riemann: hll; time: ssprk2; }";
 
 /// Compares runs that stream with one that does not, with windows for these shares of the mesh.
 fn check<T: Number>(about: &str, make: impl Fn() -> Builder<T>, steps: u64, streams: &[usize]) {
-    let whole = shown(make(), steps).unwrap_or_else(|e| panic!("{about}: {e}"));
+    let whole = Whole::new(about, make(), steps);
     let all = make().keep_last(false).build().unwrap().memory_use().bytes();
     for at_once in streams {
         let streamed = || make().stream(Stream::Steps(*at_once));
@@ -39,8 +24,7 @@ fn check<T: Number>(about: &str, make: impl Fn() -> Builder<T>, steps: u64, stre
                 Err(Error::Stream { reason, .. }) if reason.contains("no room") => continue,
                 Err(error) => panic!("{about}, {at_once} steps: {error}"),
             }
-            let parts = shown(run(), steps).unwrap_or_else(|e| panic!("{about}, {at_once}: {e}"));
-            assert!(parts == whole, "{about}, {at_once} steps at once, {counts:?} slabs");
+            whole.is(run(), &format!("{at_once} steps at once, {counts:?} slabs"));
         }
         eprintln!("{about}, {at_once} steps at once: {counts:?} slabs");
         assert!(counts.iter().any(|count| *count > 2), "{about}, {at_once}: {counts:?}");

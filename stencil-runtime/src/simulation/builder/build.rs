@@ -12,7 +12,7 @@ use stencil_compiler::stability::{self, Axes};
 
 use super::check::{check_cells, missing, number, params};
 use super::engine::{Chosen, choose};
-use super::scheduled::Scheduled;
+use super::scheduled::{On, Scheduled};
 use super::stream::OnMesh;
 use super::{Builder, Engine};
 use crate::backend::cpu::{self, Checked};
@@ -40,7 +40,7 @@ pub(super) struct Planned {
     pub(super) boundaries: Boundaries,
     pub(super) scheduled: Scheduled,
     /// Ghost cells that are read outside of the plan.
-    halo: [usize; 3],
+    pub(super) halo: [usize; 3],
 }
 
 impl<T: Number> Builder<T> {
@@ -147,18 +147,12 @@ impl<T: Number> Builder<T> {
             Ok(ref system) => system.clone(),
             Err(error) => return Err(error),
         };
-        let Planned {
-            scheduled: Scheduled { plan, fused, .. },
-            patches,
-            mesh,
-            params,
-            boundaries,
-            ..
-        } = self.planned(
+        let Planned { scheduled, patches, mesh, params, boundaries, .. } = self.planned(
             &system,
             (Engine::Cuda, &mut cuda::Opening::ahead(cards.device.multiprocessor)),
             self.schedule.clone(),
         )?;
+        let Scheduled { plan, fused, .. } = scheduled.among(&patches)?;
         let sources = sources(&system, &params, self.sources, mesh.cells)?;
         let unsteady = cuda::Unsteady::new(formulas(&sources, &plan), &boundaries, &params);
         let plans = Plans {
@@ -192,9 +186,20 @@ impl<T: Number> Builder<T> {
         let patches = self.cut(&mesh, boundaries.periodic, matches!(engine, Chosen::Cuda))?;
         let observed = system.observation().map_or(Ok([0; 3]), halo_of)?;
         let halo = std::array::from_fn(|axis| observed[axis].max(self.halo[axis]));
-        let on = (&boundaries, &patches, halo);
+        let on = self.on_patches(&boundaries, &patches, halo);
         let scheduled = Scheduled::new::<T>(system, (engine, schedule), on)?;
         Ok(Planned { mesh, patches, params, boundaries, scheduled, halo })
+    }
+
+    /// Returns the facts of a mesh that decide the plans of its run.
+    pub(super) fn on_patches<'a>(
+        &self,
+        boundaries: &'a Boundaries,
+        patches: &'a Patches,
+        halo: [usize; 3],
+    ) -> On<'a> {
+        let (processes, undoes) = (self.ranks.count(), self.cfl_limit.is_some());
+        On { boundaries, patches, halo, processes, undoes }
     }
 
     /// Cuts the mesh into the patches that were asked for, or into a box for each device.
