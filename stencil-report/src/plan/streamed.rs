@@ -94,19 +94,20 @@ impl Streamed {
             "  ",
             &format!(
                 "All arrays would take {whole}; they may take {memory} of the card, in windows that hold a slab each. More steps in a pass \
-                 move fewer bytes a step, and compute more layers twice. Bus: {}. `layers` are those of a window, `of each` those \
-                 of each neighbour, `hidden` the share of the copies beside which steps run. Steps are predicted to take as long as the \
+                 move fewer bytes a step, and compute more layers twice. Bus: {}. `steps` are those of a pass, `layers` those of a \
+                 window, `of each` those of each neighbour, `up` and `back` the bytes of a step over the bus, `hidden` the share of \
+                 the copies beside which steps run. Steps are predicted to take as long as the \
                  memory of the card needs for their values, or longer if the bus does.",
                 self.bus
             ),
         );
         let head = [
-            "steps a pass#",
+            "steps#",
             "slabs#",
             "layers#",
             "of each#",
-            "up a step#",
-            "back a step#",
+            "up#",
+            "back#",
             "hidden#",
             "step#",
             "Mpts/s#",

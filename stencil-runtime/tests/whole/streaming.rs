@@ -1,10 +1,11 @@
 //! A mesh that passes through its device slab by slab has the bits of one that stays there.
 
+use stencil_runtime::compiler::compile::{self, Target};
 use stencil_runtime::compiler::schedule::{Halo, Placement};
 use stencil_runtime::compiler::search::presets;
 use stencil_runtime::{
-    Axis, Boundary, Builder, Engine, Error, Face, Number, Real, Simulation, Source, Stream,
-    SystemDef,
+    Axis, Boundary, Builder, Engine, Error, Face, Number, Passes, Real, Simulation, Source, Stream,
+    SystemDef, Transit,
 };
 
 use crate::patches::{FLOW, WATER, Whole, text};
@@ -209,4 +210,22 @@ fn a_run_that_cannot_stream_is_told_why() {
     let line: SystemDef = text("pub system Line in 1d { field q: scalar; ddt(q) = lap(q); }");
     let run = Simulation::<f64>::builder(&line).cells([64, 1, 1]).dt(1e-6);
     assert!(told(run.stream(Stream::Steps(1))).contains("one dimension has no layers"));
+}
+
+/// A forecast by the plan alone has the slabs and the bytes of the run.
+#[test]
+fn a_forecast_is_of_the_passes_that_a_run_does() {
+    let heat = "pub system Heat in 3d { field q: scalar; ddt(q) = lap(q); }
+        scheme s for Heat { space: central<order = 2>; time: rk3_williamson; }";
+    let system = text(heat);
+    let (cells, memory) = ([8, 12, 90], 200_000);
+    let run = Simulation::<f64>::builder(&system).cells(cells).dt(1e-6).card_memory(memory);
+    let run = run.stream(Stream::Steps(2)).build().unwrap();
+    let passes = run.passes().unwrap();
+    let plan = compile::plan(system.algorithm(), run.schedule(), &Target::processor(8)).unwrap();
+    let transit = Transit::new(&plan, (cells, [0; 3], 8), (2, true), Some(memory));
+    let forecast = transit.passes(2).unwrap();
+    let of = |p: &Passes| (p.slabs, p.layers, p.overlap, p.steps, p.up, p.down);
+    assert_eq!(of(&forecast), of(&passes));
+    assert!(forecast.slabs > 2 && forecast.host <= passes.host);
 }
