@@ -102,16 +102,8 @@ impl Streamed {
             ),
         );
         let head = [
-            "steps#",
-            "slabs#",
-            "layers#",
-            "of each#",
-            "up#",
-            "back#",
-            "hidden#",
-            "step#",
-            "Mpts/s#",
-            "",
+            "steps#", "slabs#", "layers#", "of each#", "up#", "back#", "hidden#", "step#",
+            "Mpts/s#", "",
         ];
         let mut table = Table::new(2, &head);
         for of in &self.compared {

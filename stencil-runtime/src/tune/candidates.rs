@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 use stencil_compiler::algorithm::Algorithm;
-use stencil_compiler::schedule::{LaunchKind, Layout, Schedule, strategies};
+use stencil_compiler::schedule::{LaunchKind, Layout, Overlap, Schedule, strategies};
 use stencil_compiler::search;
 use stencil_compiler::search::space::{Draws, Space};
 
@@ -106,7 +106,12 @@ impl Tuner<'_> {
         let among = of.iter().map(|at| &self.trials[*at]).filter(|trial| trial.is_shared());
         let others = among.flat_map(|Trial { form, schedule, .. }| {
             let others = search::among_devices(self.algorithm(*form), schedule).into_iter();
-            others.map(|schedule| Candidate { form: *form, schedule })
+            // Devices store where they can if no line says otherwise.
+            let chosen = |overlap: &Overlap| *overlap != Overlap::Store;
+            others.map(move |schedule| {
+                let overlap = schedule.overlap.filter(chosen);
+                Candidate { form: *form, schedule: Schedule { overlap, ..schedule } }
+            })
         });
         others.collect()
     }

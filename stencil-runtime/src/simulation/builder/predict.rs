@@ -69,8 +69,10 @@ impl Predictor<'_> {
             true => Plan { overlap: schedule.overlap, ..cost.plan }.settled(None),
             false => cost.plan,
         };
-        // Kernels are the same whenever values of other devices come.
-        let among = format!("{} {:?} {}", cost.identity, plan.overlap, schedule.ghosts);
+        // Kernels are the same whenever values of other devices come, and whatever moves them.
+        let by_engine = plan.overlap.is_some() && patches.device_box().is_layer();
+        let way = (plan.overlap(), by_engine, schedule.ghosts);
+        let among = format!("{} {way:?}", cost.identity);
         Ok(ScheduleCost { plan, identity: fnv1a(among.as_bytes()), ..cost })
     }
 

@@ -48,7 +48,7 @@ fn one_device_has_no_such_choice() {
     assert!(tuned.trials.iter().all(|trial| lines(&trial.schedule) == (None, 1)));
 }
 
-/// Launches that store, as they do without a line where they can, are the same as those that are told to.
+/// Devices store without a line where they can, and no schedule asks for it.
 #[test]
 fn schedules_that_do_the_same_on_devices_are_tried_once() {
     let tuned = searched(2, |_, model| Ok(model));

@@ -7,6 +7,7 @@ use std::{env, fs, process};
 use libloading::Library;
 use stencil_compiler::schedule::{Layout, text};
 
+use super::super::GhostBox;
 use super::super::{Coded, FaceRule, PatchPlace};
 use super::*;
 use crate::backend::cuda::compile::nvrtc::tests::nvrtc;
