@@ -64,6 +64,8 @@ impl Tuner<'_> {
     pub(super) fn around(&mut self, of: &[usize]) -> Vec<usize> {
         let best = self.best_of(of);
         let around = self.neighbours(of);
+        // Few pairs of devices were measured, so races look at all ways in which they get values.
+        let ways = self.shared_otherwise(of);
         let mut order = self.late(&around);
         order.extend(self.ranked(&around, self.half_of_rest()));
         self.sort(&mut order);
@@ -72,7 +74,7 @@ impl Tuner<'_> {
             let trial = &mut self.trials[at];
             if trial.least > best {
                 trial.fate = Fate::Hopeless;
-            } else if chosen.len() < 2 * self.options.first {
+            } else if chosen.len() < 2 * self.options.first || ways.contains(&trial.candidate()) {
                 // Each finalist gets about as many.
                 chosen.push(at);
             }

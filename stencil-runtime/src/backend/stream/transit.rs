@@ -106,8 +106,9 @@ impl<'a> Transit<'a> {
     /// only compute more layers twice.
     fn candidates(&self) -> Result<Vec<Slabs>, Error> {
         let mut all = vec![self.slabs(1)?];
-        while let Some(time) = all[all.len() - 1].time
+        while let Slabs { time: Some(time), all: parts, .. } = &all[all.len() - 1]
             && !self.adapts
+            && parts.len() > 1
             && time.steps < time.up.max(time.down)
             && let Ok(next) = self.slabs(all.len() + 1)
         {
@@ -277,7 +278,7 @@ mod tests {
     #[test]
     fn without_rates_and_for_steps_that_adapt_a_pass_has_one_step() {
         let plan = plan_of(2, "euler");
-        let transit = Transit::new(&plan, ([16, 16, 64], [0; 3], 8), (2, true), Some(200_000));
+        let transit = Transit::new(&plan, ([16, 16, 64], [0; 3], 8), (2, true), Some(600_000));
         assert_eq!((transit.best().unwrap().steps, transit.compared().unwrap().len()), (1, 1));
         let bus = Bus { up: 1e9, down: 1e9, both: [1e9; 2] };
         let transit = transit.by(bus, 1e12);

@@ -8,7 +8,7 @@ use super::*;
 fn slow_heat() -> SystemDef {
     SystemDef::from_text(
         "heat.pde",
-        "pub system Heat in 3d { field q: scalar; ddt(q) = lap(q); }
+        "pub system Heat in 2d { field q: scalar; ddt(q) = lap(q); }
          scheme s for Heat { space: central<order = 4>; time: rk3_williamson; }",
     )
     .unwrap()
