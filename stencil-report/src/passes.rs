@@ -55,7 +55,7 @@ pub(crate) fn json(passes: &Passes, seconds: f64) -> Value {
 }
 
 /// Returns bytes in a short form: `1.25 GB`.
-fn gigabytes(bytes: f64) -> String {
+pub(crate) fn gigabytes(bytes: f64) -> String {
     match bytes {
         few if few < 1e6 => format!("{:.1} kB", few / 1e3),
         some if some < 1e9 => format!("{:.1} MB", some / 1e6),

@@ -69,7 +69,7 @@ pub mod tune;
 
 pub use backend::cpu::program;
 pub use backend::cpu::{Instructions, UnknownInstructions};
-pub use backend::stream::{Bus, PassTime, Passes};
+pub use backend::stream::{Bus, PassTime, Passes, Transit};
 pub use error::{BadSpeed, Error, NotFinite, Unstable};
 pub use field::{MemoryUse, Shortage};
 pub use mesh::{Axis, Boundary, BoundaryPoint, Face, Faces, Mesh, Side, Source, device_boxes};

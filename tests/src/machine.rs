@@ -97,7 +97,7 @@ impl<'a, T: Real> Machine<'a, T> {
             _ => {
                 let overlap = plan.overlap.or(Some(Overlap::Rim));
                 let plan = Plan { overlap, ..plan.clone() };
-                plan.among_devices(true).expect("a plan of one device").steps
+                plan.among_devices().expect("a plan of one device").steps
             }
         };
         Machine {

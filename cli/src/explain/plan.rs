@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use stencil_compiler::cost::{self, KnownLink};
 use stencil_report::Failure;
-use stencil_report::plan::{Asked, Cluster, Forecast, Report, Wanted, card, usual_cells};
+use stencil_report::plan::{
+    Asked, Cluster, Forecast, Report, Streaming, Wanted, card, usual_cells,
+};
+use stencil_runtime::Stream;
 
 use super::ExplainArgs;
 use crate::bench::Growth;
@@ -54,6 +57,17 @@ pub(crate) struct PlanArgs {
     /// Cards of a host
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), default_value = "8", requires = "devices")]
     per_host: u32,
+    /// Show how the mesh passes through the card slab by slab, too: bytes over the bus, slabs and rates for each number of steps
+    /// in a pass. The number, or auto for the one that a run takes
+    #[arg(long, value_name = "auto|STEPS", value_parser = passing, requires = "shown", requires = "card_memory", conflicts_with_all = ["devices", "scaling"])]
+    stream: Option<Stream>,
+    /// Bytes of the memory of the card that the arrays may take, such as 8GiB or 20GB
+    #[arg(long, value_name = "BYTES", value_parser = source::bytes, requires = "stream")]
+    card_memory: Option<usize>,
+    /// Bytes that the bus between the host and the card moves in a second, each way, such as 12GB; those that are usual for the
+    /// card if not given
+    #[arg(long, value_name = "BYTES", value_parser = source::bytes, requires = "stream")]
+    bus: Option<usize>,
     /// Count the reduction by which all devices agree on the length of each step
     #[arg(long, requires = "scaling")]
     adaptive: bool,
@@ -75,8 +89,21 @@ impl PlanArgs {
         self.plan || self.analyze || self.scaling.is_some()
     }
 
+    fn streaming(&self) -> Option<Streaming> {
+        let (stream, memory) = self.stream.zip(self.card_memory)?;
+        Some(Streaming { stream, memory, bus: self.bus.map(|bytes| bytes as f64) })
+    }
+
     fn cluster(&self) -> Cluster {
         Cluster { near: self.link, far: self.network, per_host: self.per_host as usize }
+    }
+}
+
+/// A way to stream, of a mesh that is streamed.
+fn passing(text: &str) -> Result<Stream, String> {
+    match text.parse()? {
+        Stream::Off => Err("write `auto` or a number of steps, or leave --stream out".into()),
+        stream => Ok(stream),
     }
 }
 
@@ -148,6 +175,7 @@ pub(super) fn run(
         candidates: args.plan.candidates,
         compile: !args.plan.no_compile,
         devices,
+        streaming: args.plan.streaming(),
     };
     let mut report = Report::new(problem, wanted)?;
     if args.plan.analyze {

@@ -104,7 +104,8 @@ pub(crate) fn outline(
     if target.keeps_fields {
         plan = plan.with_fields_before(schedule.problem(algorithm)?.as_ref());
     }
-    Ok(plan.deepened(schedule.ghosts, target.cut).map_err(Refusal::from)?)
+    let plan = plan.deepened(schedule.ghosts, target.cut).map_err(Refusal::from)?;
+    Ok(if target.cut.contains(&true) { plan.settled(target.layers) } else { plan })
 }
 
 /// Returns a plan with its chunks fitted to the mesh of a target, if it has one.

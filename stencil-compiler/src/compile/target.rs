@@ -1,6 +1,7 @@
 //! Targets: the facts beside the schedule that decide its plan and kernels.
 
 use crate::kernel::Multiprocessor;
+use crate::plan::Layers;
 
 /// The facts that a schedule is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +15,9 @@ pub struct Target {
     pub patches: Option<([usize; 3], usize)>,
     /// Axes along which a patch has a neighbour on another device.
     pub cut: [bool; 3],
+    /// The patches of devices whose launches may store values in each other's memory; a schedule that leaves the
+    /// [overlap](crate::schedule::Overlap) does so where it can.
+    pub layers: Option<Layers>,
     /// The device that runs the kernels.
     pub device: Device,
     /// Are arrays that hold fields as they were before the step left as they are? A processor goes back to them.
@@ -37,6 +41,7 @@ impl Target {
             periodic: [false; 3],
             patches: None,
             cut: [false; 3],
+            layers: None,
             device: Device { multiprocessor: Multiprocessor::NEWEST, units: None },
             keeps_fields: false,
         }
@@ -65,6 +70,11 @@ impl Target {
     /// The same target with neighbours on other devices along these axes.
     pub fn cut(self, cut: [bool; 3]) -> Self {
         Target { cut, ..self }
+    }
+
+    /// The same target with devices that may store values in each other's memory, if their patches are layers.
+    pub fn storing(self, layers: Option<Layers>) -> Self {
+        Target { layers, ..self }
     }
 
     /// The same target on another device.

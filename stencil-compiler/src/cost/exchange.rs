@@ -1,7 +1,7 @@
 //! The exchanges of ghost cells between devices: their values, and their time over the links that join the devices.
 
 use super::Link;
-use crate::plan::{Launch, Plan};
+use crate::plan::{Launch, Layers, Plan};
 
 /// The box of cells of one device among several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,9 +58,26 @@ impl DeviceBox {
 
     /// Is it a layer of the mesh across its last axis, whose neighbours are devices of the same host?
     pub fn is_layer(&self) -> bool {
-        let last = if self.cells[2] > 1 { 2 } else { 1 };
-        let is_cut = std::array::from_fn(|axis| axis == last);
-        self.cut == is_cut && self.far == [[false; 2]; 3]
+        self.layers().is_some()
+    }
+
+    /// Returns the boxes of all devices, one each, if they are layers of the mesh across its last axis, and all devices are of
+    /// the same host.
+    ///
+    /// ```
+    /// use stencil_compiler::cost::DeviceBox;
+    /// use stencil_compiler::plan::Layers;
+    ///
+    /// let layers = |boxes| DeviceBox::of([8, 8, 11], boxes).layers();
+    /// assert_eq!(layers([1, 1, 2]), Some(Layers { axis: 2, thinnest: 5 }));
+    /// assert_eq!((layers([1, 2, 1]), layers([1, 2, 2])), (None, None));
+    /// ```
+    pub fn layers(&self) -> Option<Layers> {
+        let axis = if self.cells[2] > 1 || self.cut[2] { 2 } else { 1 };
+        let is_cut = std::array::from_fn(|other| other == axis);
+        let thinnest = self.cells[axis] - usize::from(self.uneven[axis]);
+        let is_layer = self.cut == is_cut && self.far == [[false; 2]; 3];
+        is_layer.then_some(Layers { axis, thinnest })
     }
 
     /// Sides beyond which other devices of the same host have the neighbours.
@@ -273,7 +290,7 @@ mod tests {
         let plan = plan.unwrap_or_else(|e| panic!("{e}"));
         let (cells, cut) = ([32; 3], [false, false, true]);
         let of = |ghosts: usize| {
-            let plan = plan.deepened(ghosts, cut).and_then(|plan| plan.among_devices(true));
+            let plan = plan.deepened(ghosts, cut).and_then(|plan| plan.among_devices());
             let plan = plan.unwrap_or_else(|e| panic!("{e}"));
             let device = DeviceBox { cells, ..of_cut(cut) };
             let mut all = Exchange::default();

@@ -124,3 +124,20 @@ pub fn usual_link(card: &str) -> &'static KnownLink {
     };
     link(name).unwrap_or(&LINKS[0])
 }
+
+/// The bus between a host and a card that is called so, as the maker's sheets have it: a card in a slot and one on a board have
+/// the same lanes.
+///
+/// ```
+/// use stencil_compiler::cost::usual_bus;
+///
+/// assert_eq!(usual_bus("Some H100 80GB HBM3").map(|bus| bus.name), Some("PCIe5"));
+/// assert_eq!(usual_bus("Some Card 256"), None);
+/// ```
+pub fn usual_bus(card: &str) -> Option<&'static KnownLink> {
+    match super::called(card)?.name {
+        "H200" | "H100" => link("PCIe5"),
+        "A100" => link("PCIe4"),
+        _ => None,
+    }
+}

@@ -32,7 +32,7 @@ mod timeline;
 pub use cards::{MODELS, Model, called, model, power};
 pub use exchange::{DeviceBox, Exchange, Links, Mover, computed_cells, redundant_share};
 pub use known::{Costs, ScheduleCost};
-pub use links::{KnownLink, LINKS, Link, link, usual_link};
+pub use links::{KnownLink, LINKS, Link, link, usual_bus, usual_link};
 pub use memory::Card;
 pub use occupancy::{Bound, Occupancy};
 pub use power::Power;

@@ -382,7 +382,7 @@ mod tests {
         let times: Vec<Time> = times.collect();
         let alone = times.iter().map(|time| time.total + rates.launch).sum();
         let links = Links { mover, ..Links::in_host(usual_link("H200").link) };
-        let plan = compiled.plan.among_devices(true).unwrap();
+        let plan = compiled.plan.among_devices().unwrap();
         (Timeline::new(&plan, (&costs, &times), &Place { rates, device, links }), alone)
     }
 

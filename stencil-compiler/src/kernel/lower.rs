@@ -193,8 +193,7 @@ impl<'a> Draft<'a> {
         let plan = self.context.plan;
         let at = plan.buffers.iter().position(|b| b.name == name);
         let place = at.and_then(|at| places.get(at).copied());
-        let is_alone = place.is_some_and(|place| place.of == 1 && !place.surface)
-            && self.context.launch.extend == [0; 3];
+        let may_send = place.is_some_and(|place| place.may_send(self.context.launch));
         self.names.insert(name.to_string(), 1);
         self.kernel.buffers.push(Buffer {
             name: name.to_string(),
@@ -202,7 +201,7 @@ impl<'a> Draft<'a> {
             halo: at.map_or([0; 3], |at| plan.buffers[at].halo),
             beside: place.filter(|place| place.of > 1),
             surface: place.is_some_and(|place| place.surface),
-            sent: mode != Mode::Read && is_alone && plan.sent(name).is_some(),
+            sent: mode != Mode::Read && may_send && plan.sent(name).is_some(),
         });
     }
 

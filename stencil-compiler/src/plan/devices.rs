@@ -1,8 +1,7 @@
 //! Plans for several devices: ghost cells from other devices come by exchanges, beside launches that read none.
 
-use super::make::new_name;
-use super::{Launch, Phase, Plan, Region, Step, max3};
-use crate::schedule::{LaunchKind, Layout, Overlap, strategies};
+use super::{Phase, Plan, Region, Step, max3};
+use crate::schedule::Overlap;
 
 impl Plan {
     /// Returns the plan of a step whose length follows from quantities, which are reduced before it. With `accepts`, the
@@ -21,20 +20,15 @@ impl Plan {
     /// Returns the plan of a device among several. Each fill takes values of the own device, and an exchange begins with
     /// those of the others. With [`Overlap::Rim`], blocks of the next launch that read no ghost cells run while the values
     /// are on their way, and all other blocks after they have come; a launch that writes to the memory of a buffer on its
-    /// way runs after that as a whole. So does each launch with any other overlap. If the schedule leaves the overlap open, it
-    /// is [`Overlap::Rim`] unless launches `can_store` values in the memory of other devices.
+    /// way runs after that as a whole. So does each launch with any other overlap.
     ///
     /// # Errors
     /// If the plan is one of several devices already.
-    pub fn among_devices(&self, can_store: bool) -> Result<Plan, String> {
-        if self.steps.iter().any(|step| matches!(step, Step::Exchange { .. })) {
+    pub fn among_devices(&self) -> Result<Plan, String> {
+        if self.is_among_devices() {
             return Err("the plan exchanges ghost cells already".into());
         }
         let mut plan = self.clone();
-        plan.overlap = Some(self.overlap.unwrap_or(match can_store {
-            true => self.overlap(),
-            false => Overlap::Rim,
-        }));
         plan.steps.clear();
         let mut posted: Vec<Step> = Vec::new();
         for step in &self.steps {
@@ -67,31 +61,14 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Returns how devices that share the patches get ghost cells from each other. If the schedule does not say it, launches of
-    /// a card store them where all can, and others leave a rim.
+    /// Returns the way in which devices that share the patches get ghost cells from each other.
     pub fn overlap(&self) -> Overlap {
-        let kind = |launch: &Launch| strategies::find(&launch.blocking.strategy).map(|s| s.kind);
-        let stores = |launch: &Launch| {
-            let is_of_card = kind(launch).is_ok_and(|kind| kind == LaunchKind::Blocks);
-            is_of_card && launch.extend == [0; 3]
-        };
-        let can = self.layout == Layout::Soa && self.launches.iter().all(stores);
-        self.overlap.unwrap_or(match can {
-            true => Overlap::Store,
-            false => Overlap::Rim,
-        })
+        self.overlap.unwrap_or(Overlap::Rim)
     }
 
-    /// Returns how deep other devices read a buffer that a launch writes, if the launch is to store it there.
-    pub fn sent(&self, output: &str) -> Option<[u32; 3]> {
-        let is_of = |name: &String| name == output || new_name(name) == output;
-        let depths = self.steps.iter().filter_map(|step| match step {
-            Step::Exchange { phase: Phase::Post, buffers, depth } => {
-                buffers.iter().any(is_of).then_some(depth.towards)
-            }
-            _ => None,
-        });
-        depths.reduce(max3).filter(|_| self.overlap() == Overlap::Store)
+    /// Do devices exchange values by it?
+    pub(super) fn is_among_devices(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Exchange { .. }))
     }
 
     /// Does a launch write to the memory of a buffer that one of these exchanges fills?

@@ -72,10 +72,9 @@ impl Plan {
 
     /// Returns the rim of each launch that runs its interior beside an exchange; other launches have none.
     fn rims_of_split(&self, to: FitTo) -> Vec<[usize; 3]> {
-        let (cut, last) = (to.cut, to.dimension.max(2) - 1);
-        let are_layers = cut == std::array::from_fn(|axis| axis == last);
+        let cut = to.cut;
         let among = match cut.contains(&true) {
-            true => self.among_devices(are_layers && to.patches == 1).ok(),
+            true => self.among_devices().ok(),
             false => None,
         };
         let steps = &among.as_ref().unwrap_or(self).steps;
@@ -140,7 +139,7 @@ mod tests {
         let plan = plan(&discretize(&model).unwrap(), &schedule, [false; 3]).unwrap();
         let to = FitTo { dimension, cells, patches: 1, cut, units: 132 };
         let fitted = plan.clone().fitted(to);
-        assert_eq!(plan.among_devices(true).unwrap().fitted(to).launches, fitted.launches);
+        assert_eq!(plan.among_devices().unwrap().fitted(to).launches, fitted.launches);
         fitted.launches[0].blocking.params["chunk"]
     }
 

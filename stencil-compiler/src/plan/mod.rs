@@ -16,6 +16,7 @@ mod layout;
 pub mod make;
 mod reuse;
 mod separate;
+mod stores;
 #[cfg(test)]
 mod tests;
 pub mod text;
@@ -25,6 +26,7 @@ pub(crate) use devices::blocks_of_rim;
 pub use fit::{FitTo, crossable};
 pub use layout::Place;
 pub use make::plan;
+pub use stores::Layers;
 
 /// A list of steps that advances the fields by a time step or several, and the arrays that they work on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +35,7 @@ pub struct Plan {
     pub time_steps: usize,
     /// How the arrays lie in memory.
     pub layout: Layout,
-    /// How devices that share the patches get ghost cells from each other, if the schedule says it: see
+    /// The way in which devices that share the patches get ghost cells from each other, if the schedule chooses one: see
     /// [`overlap`](Plan::overlap).
     pub overlap: Option<Overlap>,
     /// Arrays.

@@ -2,7 +2,7 @@
 
 use super::{Plan, Region, Step, plan, text};
 use crate::algorithm::text::parse;
-use crate::schedule::{self, Layout, Overlap};
+use crate::schedule::{self, Overlap};
 
 /// Each function reads the one before at two cells, and its own at the end.
 const CHAIN: &str = "algorithm Chain 1d scheme \"chain\"
@@ -219,7 +219,7 @@ fn what_a_plan_has_once_is_given_once() {
 
 /// The wave equation of a chain, in steps of one substep: each launch reads ghost cells of the one before.
 fn among_devices() -> Plan {
-    let plan = Plan { overlap: Some(Overlap::Rim), ..all() }.among_devices(true).unwrap();
+    let plan = Plan { overlap: Some(Overlap::Rim), ..all() }.among_devices().unwrap();
     assert_eq!(text::parse(&text::print(&plan)).unwrap(), plan);
     plan
 }
@@ -241,16 +241,14 @@ wait [1, 0, 0] a
 run Chain_1_2 rim
 ";
     assert!(steps.starts_with(first), "{steps}");
-    let again = among_devices().among_devices(true).unwrap_err();
+    let again = among_devices().among_devices().unwrap_err();
     assert!(again.contains("already"), "{again}");
 }
 
 #[test]
 fn launches_that_store_what_others_read_run_as_a_whole() {
-    let plan = all();
-    let plan = Plan { layout: Layout::Aos, ..plan };
-    assert_eq!((all().overlap(), plan.overlap()), (Overlap::Store, Overlap::Rim));
-    let of = |overlap| Plan { overlap: Some(overlap), ..all() }.among_devices(true).unwrap();
+    assert_eq!(all().overlap(), Overlap::Rim);
+    let of = |overlap| Plan { overlap: Some(overlap), ..all() }.among_devices().unwrap();
     let [stored, waiting] = [of(Overlap::Store), of(Overlap::None)];
     assert_eq!(stored.steps, waiting.steps);
     assert!(text::print(&stored).contains("wait [1, 0, 0] q\nrun Chain_1_1\n"));
@@ -317,7 +315,7 @@ fn a_launch_that_overwrites_what_is_sent_waits_for_it() {
     let plan = |steps: &str| text::parse(&format!("{REUSES}{steps}")).unwrap();
     let single = plan("fill [1, 0, 0] q run one fill [1, 0, 0] a run two run three swap q");
     let printed =
-        text::print(&Plan { overlap: Some(Overlap::Rim), ..single }.among_devices(true).unwrap());
+        text::print(&Plan { overlap: Some(Overlap::Rim), ..single }.among_devices().unwrap());
     let wanted = "run one rim
 fill [1, 0, 0] a
 post [1, 0, 0] a
@@ -417,7 +415,7 @@ fill [1, 4, 0] beyond [1, 2, 0] q
     });
     assert_eq!(faces, "`k0` reads `q` [1, 2, 0] beyond faces where [1, 1, 0] is filled");
     // Values come before the first and the third substep alone.
-    let printed = text::print(&deep.among_devices(true).unwrap());
+    let printed = text::print(&deep.among_devices().unwrap());
     assert_eq!(printed.matches("\npost").count(), 2);
     let part = plan.deepened(3, cut).unwrap_err();
     assert_eq!(part, "ghost cells cannot last for 3 of the 4 substeps of a step; give 1 or 2 or 4");

@@ -37,8 +37,7 @@ pub struct Schedule {
     pub ghosts: usize,
     /// The layout of the arrays of fields and accumulators in memory.
     pub layout: Layout,
-    /// How devices that share a mesh get values from each other. Without one, launches of a card store them, and those of a
-    /// processor leave a rim.
+    /// The way in which devices that share a mesh get values from each other; [`Overlap::Rim`] without one.
     pub overlap: Option<Overlap>,
     /// Placements by name; a grid function that is not listed is [`Placement::Inline`].
     pub placements: BTreeMap<String, Placement>,

@@ -2,6 +2,7 @@
 //! schedules, advice in place of an illegal one, and files of schedules that were found fast.
 
 pub mod advice;
+mod among;
 mod case;
 pub mod cuts;
 mod evaluate_once;
@@ -23,6 +24,7 @@ mod sums;
 mod tests;
 mod tiles;
 
+pub use among::among_devices;
 pub use case::Case;
 pub use neighbours::{first, neighbours, placements, reblocked};
 pub use on::On;

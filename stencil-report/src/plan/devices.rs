@@ -7,7 +7,7 @@ use stencil_compiler::cost::{
     usual_link,
 };
 use stencil_compiler::diag::counted;
-use stencil_compiler::schedule::Schedule;
+use stencil_compiler::schedule::{Overlap, Schedule};
 use stencil_runtime::plot::Scene;
 
 use super::candidates::Problem;
@@ -84,7 +84,9 @@ pub(super) struct Shared {
     /// Seconds of it in which the device waits for values.
     pub(super) exposed: f64,
     /// The share of the cells that it computes, but that other devices have.
-    redundant: f64,
+    pub(super) redundant: f64,
+    /// The way in which values of other devices come, and the substeps that they last for.
+    pub(super) way: (Overlap, usize),
     timeline: Timeline,
     links: String,
     /// The name and the substep of each launch.
@@ -111,14 +113,15 @@ impl Shared {
         let of = DeviceBox::of(problem.cells, boxes).among_hosts(boxes, cluster.per_host);
         let DeviceBox { cells, cut, .. } = of;
         let target = Target::new(problem.precision.bytes()).around(cut.map(|is_cut| !is_cut));
-        let target = target.over(cells, 1).cut(cut).on(problem.on.rates.device());
+        let target = target.over(cells, 1).cut(cut).storing(of.layers());
+        let target = target.on(problem.on.rates.device());
         let wrong = |what: String| {
             let on = counted(devices, "device");
             Failure::new(format!("error: the schedule has no plan for {on}: {what}"))
         };
         let compiled = compile(problem.algorithm, schedule, &target);
         let compiled = compiled.map_err(|error| wrong(error.to_string()))?;
-        let plan = compiled.plan.among_devices(of.is_layer()).map_err(wrong)?;
+        let plan = compiled.plan.among_devices().map_err(wrong)?;
         let predicted = Problem { cells, ..*problem }.predict(&compiled);
         let predicted = predicted.map_err(|rejection| wrong(rejection.words().to_string()))?;
         let (rates, links) = (&problem.on.rates, cluster.links(problem.on.name));
@@ -133,6 +136,7 @@ impl Shared {
             seconds: timeline.seconds / steps,
             exposed: timeline.exposed() / steps,
             redundant: redundant_share(&plan, cells),
+            way: (plan.overlap(), schedule.ghosts),
             links: cluster.words(problem.on.name, devices),
             launches: launches.collect(),
             timeline,
@@ -147,11 +151,12 @@ impl Shared {
         page += &paragraph(
             "  ",
             &format!(
-                "The mesh is cut into {boxes} boxes of {words} cells at most, one for each device. A step is predicted to take {}: \
+                "The mesh is cut into {boxes} boxes of {words} cells at most, one for each device; `overlap {}`. A step is predicted to take {}: \
                  {:.0} million points a second of all devices, {:.0} % of {} times the rate of one. The device waits for values \
                  for {} of it, {:.0} %. Link: {}. `received` is what the device gets from others, \
                  `takes` the time of the exchange, `beside` the blocks that need none of it and run meanwhile, and `exposed` \
                  the time by which the launch ends later than with all values there.",
+                self.way.0.word(),
                 time(self.seconds),
                 points / self.seconds / 1e6,
                 100.0 * alone / self.seconds / self.devices as f64,
@@ -212,6 +217,7 @@ impl Shared {
             "count": self.devices,
             "boxes": self.boxes,
             "cells": self.of.cells,
+            "overlap": self.way.0.word(),
             "predicted_s": self.seconds,
             "exposed_s": self.exposed,
             "mpts_per_s": points / self.seconds / 1e6,

@@ -24,7 +24,12 @@ pub(super) fn report(report: &Report<'_>) -> Value {
         "cells": report.problem.cells,
         "card": report.problem.on.name,
         "plan": planned(report, &report.plan),
-        "devices": report.shared.as_ref().map(|shared| shared.json(problem.points(), report.plan.predicted.seconds)),
+        "devices": report.shared.as_ref().map(|(shared, ways)| {
+            let mut devices = shared.json(problem.points(), report.plan.predicted.seconds);
+            devices["ways"] = ways.json(problem.points());
+            devices
+        }),
+        "streamed": report.streamed.as_ref().map(|streamed| streamed.json(problem.points())),
         "against": report.against.as_ref().map(|other| planned(report, other)),
         "differences": report.against.as_ref().map(|other| diff::json(other, &report.plan)),
         "cuts": report.cuts.iter().map(cut).collect::<Vec<_>>(),

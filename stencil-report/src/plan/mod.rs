@@ -11,10 +11,12 @@ mod json;
 mod pictures;
 mod report;
 mod scaling;
+mod streamed;
 #[cfg(test)]
 mod tests;
 mod text;
 mod tree;
+mod ways;
 
 pub use analyze::card;
 pub use candidates::Problem;
@@ -23,6 +25,7 @@ pub(crate) use declared::{derived, ends};
 pub use devices::Cluster;
 pub use report::{Report, Wanted};
 pub use scaling::{Asked, Forecast};
+pub use streamed::Streaming;
 
 /// Returns the cells of a report for which none are given: more than caches hold.
 pub fn usual_cells(dimension: usize) -> [usize; 3] {

@@ -21,6 +21,8 @@ use super::candidates::{Candidate, Predicted, Problem};
 use super::cuts::{Cut, Cuts};
 use super::declared::Declared;
 use super::devices::{Cluster, Shared};
+use super::streamed::{Streamed, Streaming};
+use super::ways::Ways;
 use super::{json, pictures, text};
 use crate::{Failure, Picture, Render};
 
@@ -37,8 +39,10 @@ pub struct Report<'a> {
     pub(super) cuts: Vec<Cut>,
     /// All other candidates, the fastest first.
     pub(super) rejected: Vec<Candidate>,
-    /// The plan of one of several devices.
-    pub(super) shared: Option<Shared>,
+    /// The plan of one of several devices, and other ways in which it may get values.
+    pub(super) shared: Option<(Shared, Ways)>,
+    /// The passes of a mesh that is streamed.
+    pub(super) streamed: Option<Streamed>,
 }
 
 /// The schedules that a report is to be of.
@@ -54,6 +58,8 @@ pub struct Wanted<'a> {
     pub compile: bool,
     /// Devices that share the mesh, if a plan among them is wanted, and the hosts that they are in.
     pub devices: Option<(usize, Cluster)>,
+    /// The way in which the mesh passes through the card slab by slab, if it does.
+    pub streaming: Option<Streaming>,
 }
 
 /// One schedule as a tree of a step.
@@ -357,8 +363,11 @@ impl<'a> Report<'a> {
         let shared = wanted.devices.filter(|(devices, _)| *devices > 1);
         let shared = shared.map(|(devices, cluster)| {
             let boxes = device_boxes(problem.cells, devices, [true; 3])?;
-            Shared::new(&problem, &plan.schedule, boxes, &cluster)
+            let own = Shared::new(&problem, &plan.schedule, boxes, &cluster)?;
+            let ways = Ways::new(&problem, (&plan.schedule, &own), &cluster);
+            Ok::<_, Failure>((own, ways))
         });
+        let streamed = wanted.streaming.map(|asked| Streamed::new(&problem, &plan.schedule, asked));
         let cuts = Cuts { problem: &problem, candidates: &candidates };
         let cuts = cuts.of((&plan.schedule, &plan.predicted));
         let same = |c: &Candidate| match &c.outcome {
@@ -370,6 +379,7 @@ impl<'a> Report<'a> {
             cuts,
             rejected: candidates.into_iter().filter(|c| !same(c)).collect(),
             shared: shared.transpose()?,
+            streamed: streamed.transpose()?,
             plan,
             problem,
         })
@@ -393,7 +403,7 @@ impl<'a> Report<'a> {
         let Problem { algorithm, precision, .. } = self.problem;
         let stem = format!("{}-{}", algorithm.name, precision.name());
         let all = pictures::scenes(self).into_iter();
-        let shared = self.shared.as_ref().map(|shared| {
+        let shared = self.shared.as_ref().map(|(shared, _)| {
             let title = format!("{stem}: a step of one device of {}", shared.devices);
             ("timeline", shared.scene(&title))
         });

@@ -49,8 +49,12 @@ pub(super) fn page(report: &Report<'_>) -> String {
     page += &measured(report);
     page.push('\n');
     page += &step(report).print();
-    if let Some(shared) = &report.shared {
+    if let Some((shared, ways)) = &report.shared {
         page += &shared.text(problem.points(), plan.predicted.seconds);
+        page += &ways.text(problem.points(), shared);
+    }
+    if let Some(streamed) = &report.streamed {
+        page += &streamed.text(problem.points());
     }
     if let Some(other) = &report.against {
         page += &diff::text(other, plan);

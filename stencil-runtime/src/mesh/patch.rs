@@ -2,6 +2,9 @@
 
 use std::ops::Range;
 
+use stencil_compiler::cost::DeviceBox;
+use stencil_compiler::plan::Layers;
+
 use super::{Axis, Mesh, Side};
 use crate::Error;
 
@@ -141,16 +144,17 @@ impl Patches {
         })
     }
 
-    /// Has each device one patch, all of them layers of the mesh across its last axis?
-    pub(crate) fn are_layers(&self) -> bool {
-        let last = self.last_axis();
-        let is_cut = std::array::from_fn(|axis| axis == last);
-        self.count() == self.devices && self.cut() == is_cut
+    /// Returns the largest box of one device. Several patches of a device lie behind each other in it.
+    pub(crate) fn device_box(&self) -> DeviceBox {
+        let mut device = DeviceBox { cut: self.cut(), ..DeviceBox::of(self.mesh, self.counts) };
+        let last = (0..3).rev().find(|axis| self.mesh[*axis] > 1).unwrap_or(0);
+        device.cells[last] *= self.of_a_device();
+        device
     }
 
-    /// Returns the last axis that has cells: z, or y in a plane.
-    pub(crate) fn last_axis(&self) -> usize {
-        if self.mesh[2] > 1 { 2 } else { 1 }
+    /// Returns the patches if each device has one, and all of them are layers of the mesh across its last axis.
+    pub(crate) fn layers(&self) -> Option<Layers> {
+        (self.count() == self.devices).then(|| self.device_box().layers()).flatten()
     }
 
     /// Returns the place of a patch in the order along each axis.

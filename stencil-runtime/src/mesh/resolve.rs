@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use stencil_compiler::algorithm::Role;
 use stencil_compiler::catalogue::weights::OnFace;
+use stencil_compiler::plan::Layers;
 
 use super::boundary::{Custom, GhostFunction, Kind, PointFunction, Value};
 use super::extension::{self, Extension, Extensions};
@@ -205,6 +206,14 @@ impl Boundaries {
         // If functions of the user read components, the host fills all ghost cells.
         let by_card = !self.has_custom();
         std::array::from_fn(|axis| by_card && self.periodic[axis] && patches.counts[axis] == 1)
+    }
+}
+
+impl Boundaries {
+    /// Returns the patches of cards whose launches may store values in each other's memory, as far as the mesh decides. The
+    /// memory of another process is out of reach, and the host fills all ghost cells if functions of the user read components.
+    pub(crate) fn layers_to_store(&self, patches: &Patches, processes: usize) -> Option<Layers> {
+        patches.layers().filter(|_| processes == 1 && !self.has_custom())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use stencil_compiler::plan::BufferRole;
 
-use super::builder::{self, Chosen, Scheduled, Started, choose};
+use super::builder::{self, Chosen, On, Scheduled, Started, choose};
 use super::{Engine, Pace, Picked, Picking, Sampled, Setup, Simulation};
 use crate::backend::{Device, cuda, on_card, on_card_mut};
 use crate::{Error, Number, Schedule};
@@ -102,9 +102,9 @@ impl<T: Number> Simulation<T> {
             (boundaries.periodic, steps_alike),
             mesh.cells,
         )?;
-        let scheduled = Scheduled::new::<T>(system, chosen, (boundaries, patches, domain.halo))?;
-        let (setup, engine) =
-            self.setup.by(scheduled.at_pace(system, self.pace, (patches, self.ranks()))?);
+        let on = On { boundaries, patches, halo: domain.halo, processes: domain.ranks.count() };
+        let scheduled = Scheduled::new::<T>(system, chosen, on)?;
+        let (setup, engine) = self.setup.by(scheduled.at_pace(system, self.pace, patches)?);
         let of = (engine, domain, &self.sources);
         let started = builder::device(&setup, of, self.pool.clone(), (&mut card, cache))?;
         Ok((setup, started))

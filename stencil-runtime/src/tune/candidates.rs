@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rayon::prelude::*;
 use stencil_compiler::algorithm::Algorithm;
-use stencil_compiler::schedule::{LaunchKind, Layout, Schedule, strategies};
+use stencil_compiler::schedule::{LaunchKind, Layout, Overlap, Schedule, strategies};
 use stencil_compiler::search;
 use stencil_compiler::search::space::{Draws, Space};
 
@@ -64,6 +64,8 @@ impl Tuner<'_> {
     pub(super) fn around(&mut self, of: &[usize]) -> Vec<usize> {
         let best = self.best_of(of);
         let around = self.neighbours(of);
+        // Few pairs of devices were measured, so races look at all ways in which they get values.
+        let ways = self.shared_otherwise(of);
         let mut order = self.late(&around);
         order.extend(self.ranked(&around, self.half_of_rest()));
         self.sort(&mut order);
@@ -72,7 +74,7 @@ impl Tuner<'_> {
             let trial = &mut self.trials[at];
             if trial.least > best {
                 trial.fate = Fate::Hopeless;
-            } else if chosen.len() < 2 * self.options.first {
+            } else if chosen.len() < 2 * self.options.first || ways.contains(&trial.candidate()) {
                 // Each finalist gets about as many.
                 chosen.push(at);
             }
@@ -97,7 +99,23 @@ impl Tuner<'_> {
             let around = search::neighbours(self.algorithm(*form), schedule).into_iter();
             around.map(|schedule| Candidate { form: *form, schedule })
         };
-        of.iter().flat_map(around).collect()
+        of.iter().flat_map(around).chain(self.shared_otherwise(of)).collect()
+    }
+
+    /// Returns the schedules of the same formulations by which several devices get values from each other in another way; none
+    /// on one device.
+    pub(super) fn shared_otherwise(&self, of: &[usize]) -> Vec<Candidate> {
+        let among = of.iter().map(|at| &self.trials[*at]).filter(|trial| trial.is_shared());
+        let others = among.flat_map(|Trial { form, schedule, .. }| {
+            let others = search::among_devices(self.algorithm(*form), schedule).into_iter();
+            // Devices store where they can if no line says otherwise.
+            let chosen = |overlap: &Overlap| *overlap != Overlap::Store;
+            others.map(move |schedule| {
+                let overlap = schedule.overlap.filter(chosen);
+                Candidate { form: *form, schedule: Schedule { overlap, ..schedule } }
+            })
+        });
+        others.collect()
     }
 
     /// Returns trials of those candidates that an earlier race had no time for.

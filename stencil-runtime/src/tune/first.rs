@@ -16,6 +16,9 @@ const APART: usize = 8;
 /// Rounds in which each of those placements is blocked anew.
 const ROUNDS: usize = 3;
 
+/// Schedules of which all ways are tried in which several devices get values from each other.
+const SHARED: usize = 4;
+
 /// Legal schedules of each placement and kind of blocking that are looked at before others.
 const SCOUTS: usize = 2;
 
@@ -76,6 +79,7 @@ impl Tuner<'_> {
     pub(super) fn beginning(&mut self, until: Duration) -> Vec<usize> {
         let presets = self.all_presets();
         let (alike, groups) = self.scouted_forms(&presets, until);
+        let alike = self.shared_apart(alike, until);
         let mut order = self.blocked_apart(alike, until);
         // Few of the others are better than what was found.
         for of_form in &groups {
@@ -119,7 +123,20 @@ impl Tuner<'_> {
     pub(super) fn beginning_of_pick(&mut self) {
         let presets = self.all_presets();
         let (alike, _) = self.scouted_forms(&presets, Duration::MAX);
-        self.blocked_apart(alike, Duration::MAX);
+        let alike = self.shared_apart(alike, Duration::MAX);
+        let order = self.blocked_apart(alike, Duration::MAX);
+        // The blockings of a kernel decide how much of an exchange it hides.
+        let best = &order[..order.len().min(SHARED)];
+        self.ranked(&self.shared_otherwise(best), Duration::MAX);
+    }
+
+    /// Returns trials with those by which several devices get values from each other in other ways, of the placements that are
+    /// among the first.
+    fn shared_apart(&mut self, mut order: Vec<usize>, until: Duration) -> Vec<usize> {
+        self.sort(&mut order);
+        let best = &order[..order.len().min(SHARED)];
+        order.extend(self.ranked(&self.shared_otherwise(best), until));
+        order
     }
 
     /// Adds trials of the usual schedule of each formulation, even without time, and of its presets and scouts.

@@ -16,6 +16,7 @@ use crate::bench::Sustained;
 
 mod budget;
 mod compiled;
+mod devices;
 mod machine;
 
 use machine::{Behaves, Compiler, Machine};
@@ -49,10 +50,6 @@ fn run(system: &SystemDef) -> Builder<f32> {
     let is_flat = system.model().dimension == 2;
     let cells = [x, y, if is_flat { 1 } else { z }];
     Simulation::builder(system).cells(cells).dt(1e-6).unchecked_step(true)
-}
-
-fn seconds(predicted: &ScheduleCost, candidate: &Candidate) -> f64 {
-    Trial::new(candidate.clone(), predicted.clone(), (CELLS, None), &RATES).predicted
 }
 
 /// A system in its usual formulation.

@@ -83,8 +83,7 @@ impl Trial {
         (cells, among): ([usize; 3], Option<Among>),
         rates: &Rates,
     ) -> Self {
-        let plan =
-            among.and_then(|(device, _)| predicted.plan.among_devices(device.is_layer()).ok());
+        let plan = among.and_then(|_| predicted.plan.among_devices().ok());
         let value_bytes = predicted.kernels.first().map_or(0, |cost| cost.value_bytes);
         let mut trial = Trial {
             form,
@@ -111,6 +110,11 @@ impl Trial {
     /// Returns the schedule, and the number of its problem.
     pub(super) fn candidate(&self) -> Candidate {
         Candidate { form: self.form, schedule: self.schedule.clone() }
+    }
+
+    /// Do several devices share its mesh?
+    pub(super) fn is_shared(&self) -> bool {
+        self.among.is_some()
     }
 
     /// Returns the cells that one device computes, of a mesh with so many.

@@ -75,15 +75,35 @@ pub(crate) fn shown<T: Number>(builder: Builder<T>, steps: u64) -> Result<Vec<u6
     Ok(bits)
 }
 
+/// A run as it is, whose results another one is to have.
+pub(crate) struct Whole {
+    about: String,
+    steps: u64,
+    bits: Vec<u64>,
+}
+
+impl Whole {
+    pub(crate) fn new<T: Number>(about: &str, run: Builder<T>, steps: u64) -> Self {
+        let bits = shown(run, steps).unwrap_or_else(|e| panic!("{about}: {e}"));
+        Whole { about: about.into(), steps, bits }
+    }
+
+    /// Compares all results of another run, in words that say how it differs.
+    pub(crate) fn is<T: Number>(&self, other: Builder<T>, how: &str) {
+        let Whole { about, steps, bits } = self;
+        let parts = shown(other, *steps).unwrap_or_else(|e| panic!("{about}, {how}: {e}"));
+        assert!(parts == *bits, "{about}, {how}");
+    }
+}
+
 fn check<T: Number>(about: &str, make: impl Fn() -> Builder<T>, steps: u64, cuts: &[[usize; 3]]) {
-    let whole = shown(make(), steps).unwrap_or_else(|e| panic!("{about}: {e}"));
+    let whole = Whole::new(about, make(), steps);
     for cut in cuts {
         // All patches on one device, some on each of two to six, and each on a device of its own.
         let all: usize = cut.iter().product();
         for devices in BTreeSet::from([1, 2, all.min(6), all]) {
-            let parts = shown(make().patches(*cut).devices(devices), steps);
-            let parts = parts.unwrap_or_else(|e| panic!("{about}, {cut:?} on {devices}: {e}"));
-            assert!(parts == whole, "{about}, {cut:?} on {devices}");
+            let parts = make().patches(*cut).devices(devices);
+            whole.is(parts, &format!("{cut:?} on {devices}"));
         }
     }
 }

@@ -1,33 +1,19 @@
 //! A mesh that passes through its device slab by slab has the bits of one that stays there.
 
+use stencil_runtime::compiler::compile::{self, Target};
 use stencil_runtime::compiler::schedule::{Halo, Placement};
 use stencil_runtime::compiler::search::presets;
 use stencil_runtime::{
-    Axis, Boundary, Builder, Engine, Error, Face, Number, Real, Simulation, Source, Stream,
-    SystemDef,
+    Axis, Boundary, Builder, Engine, Error, Face, Number, Passes, Real, Simulation, Source, Stream,
+    SystemDef, Transit,
 };
 
-use crate::patches::{FLOW, shown, text};
+use crate::patches::{FLOW, WATER, Whole, text};
 use crate::runs::there_is_a_card;
-
-/// Fluxes, a source, repairs, observables and speeds.
-const WATER: &str = "pub system Water in 2d {
-    conserved h: scalar where h > 0; conserved m: vector;
-    source push: vector = 0;
-    param g: real = 9.81;
-    let u = m/h;
-    flux h -> m;
-    flux m -> outer(m, u) + 0.5*g*h^2*I;
-    ddt(m) = h*push;
-    observe volume = sum(h);
-    observe fastest = max(norm(u));
-    waves { flow: u; sound: sqrt(g*h); }
-}
-scheme s for Water { reconstruct: plm; riemann: hll; time: ssprk2; }";
 
 /// Compares runs that stream with one that does not, with windows for these shares of the mesh.
 fn check<T: Number>(about: &str, make: impl Fn() -> Builder<T>, steps: u64, streams: &[usize]) {
-    let whole = shown(make(), steps).unwrap_or_else(|e| panic!("{about}: {e}"));
+    let whole = Whole::new(about, make(), steps);
     let all = make().keep_last(false).build().unwrap().memory_use().bytes();
     for at_once in streams {
         let streamed = || make().stream(Stream::Steps(*at_once));
@@ -39,8 +25,7 @@ fn check<T: Number>(about: &str, make: impl Fn() -> Builder<T>, steps: u64, stre
                 Err(Error::Stream { reason, .. }) if reason.contains("no room") => continue,
                 Err(error) => panic!("{about}, {at_once} steps: {error}"),
             }
-            let parts = shown(run(), steps).unwrap_or_else(|e| panic!("{about}, {at_once}: {e}"));
-            assert!(parts == whole, "{about}, {at_once} steps at once, {counts:?} slabs");
+            whole.is(run(), &format!("{at_once} steps at once, {counts:?} slabs"));
         }
         eprintln!("{about}, {at_once} steps at once: {counts:?} slabs");
         assert!(counts.iter().any(|count| *count > 2), "{about}, {at_once}: {counts:?}");
@@ -225,4 +210,22 @@ fn a_run_that_cannot_stream_is_told_why() {
     let line: SystemDef = text("pub system Line in 1d { field q: scalar; ddt(q) = lap(q); }");
     let run = Simulation::<f64>::builder(&line).cells([64, 1, 1]).dt(1e-6);
     assert!(told(run.stream(Stream::Steps(1))).contains("one dimension has no layers"));
+}
+
+/// A forecast by the plan alone has the slabs and the bytes of the run.
+#[test]
+fn a_forecast_is_of_the_passes_that_a_run_does() {
+    let heat = "pub system Heat in 3d { field q: scalar; ddt(q) = lap(q); }
+        scheme s for Heat { space: central<order = 2>; time: rk3_williamson; }";
+    let system = text(heat);
+    let (cells, memory) = ([8, 12, 90], 400_000);
+    let run = Simulation::<f64>::builder(&system).cells(cells).dt(1e-6).card_memory(memory);
+    let run = run.stream(Stream::Steps(2)).build().unwrap();
+    let passes = run.passes().unwrap();
+    let plan = compile::plan(system.algorithm(), run.schedule(), &Target::processor(8)).unwrap();
+    let transit = Transit::new(&plan, (cells, [0; 3], 8), (2, true), Some(memory));
+    let forecast = transit.passes(2).unwrap();
+    let of = |p: &Passes| (p.slabs, p.layers, p.overlap, p.steps, p.up, p.down);
+    assert_eq!(of(&forecast), of(&passes));
+    assert!(forecast.slabs > 1, "{forecast:?} {passes:?}");
 }

@@ -270,7 +270,7 @@ fn accumulators_are_sent_amid_a_step() {
     let problem = deep().swap_remove(3);
     let (layout, _) = problem.layouts()[0];
     let plan = problem.compiled(&problem.schedules[0], "direct", layout).plan;
-    let plan = plan.among_devices(true).or_panic();
+    let plan = plan.among_devices().or_panic();
     let sent = |steps: &[Step]| -> Vec<String> {
         let sent = steps.iter().filter_map(|step| match step {
             Step::Exchange { phase: Phase::Post, buffers, .. } => Some(buffers.join(" ")),

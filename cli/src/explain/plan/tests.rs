@@ -372,3 +372,62 @@ fn a_forecast_has_a_row_for_each_number_of_devices() {
     let several = try_explain("ns --plan --devices 1,2").unwrap_err().to_string();
     assert!(several.contains("--scaling"), "{several}");
 }
+
+/// Ways of devices differ in when values come, not in the step of one device; the planned one is among them.
+#[test]
+fn several_devices_have_ways_to_get_values() {
+    let line = "ns --schedule direct --on H100 --devices 2";
+    let page = plan(line);
+    has_lines(&page, &["  overlap  ghosts  ", "  store         1  "]);
+    fits(&page);
+    let devices = &json(line)["devices"];
+    let ways = devices["ways"].as_array().unwrap();
+    let named = |way: &&Value| way["overlap"] == devices["overlap"] && way["ghosts"] == 1;
+    let planned = ways.iter().find(named).unwrap();
+    assert_eq!(
+        (&devices["overlap"], &planned["predicted_s"]),
+        (&"store".into(), &devices["predicted_s"])
+    );
+    let seconds: Vec<f64> = ways.iter().map(|way| number(&way["predicted_s"])).collect();
+    assert!(seconds.len() >= 4 && seconds.is_sorted(), "{seconds:?}");
+    // Ghost cells that last are computed twice; along two cut axes no launch stores.
+    let lasts = ways.iter().find(|way| way["ghosts"] == 3).unwrap();
+    assert!(number(&lasts["redundant_share"]) > 0.0);
+    let cut = &json("ns --schedule direct --on H100 --devices 8")["devices"];
+    assert!(cut["ways"].as_array().unwrap().iter().all(|way| way["overlap"] != "store"));
+}
+
+#[test]
+fn a_streamed_mesh_has_a_row_for_each_number_of_steps_in_a_pass() {
+    let line = "ns --schedule direct --plan --candidates 3 --no-compile --cells 32,32,1024";
+    let shown = |more: &str| try_explain(&format!("{line} {more}"));
+    let page = shown("--stream auto --card-memory 30MB --bus 2GB --on H100").unwrap();
+    has_lines(&page, &["STREAMED: ", "  steps  slabs  layers  of each"]);
+    // Whatever line a word is on.
+    let says = |page: &str, words: &str| {
+        let all: Vec<&str> = page.split_whitespace().collect();
+        assert!(all.join(" ").contains(words), "{page}");
+    };
+    says(&page, "Bus: 2.0 GB/s each way, as given");
+    fits(&page);
+    let text = shown("--stream auto --card-memory 30MB --bus 2GB --json --on H100").unwrap();
+    let json: Value = serde_json::from_str(&text).unwrap();
+    let streamed = &json["streamed"];
+    let passes = streamed["passes"].as_array().unwrap();
+    let step = |of: &Value| number(&of["predicted_s_a_step"]);
+    let least = passes.iter().map(step).fold(f64::INFINITY, f64::min);
+    let chosen = passes.iter().find(|of| of["steps_a_pass"] == streamed["chosen_steps_a_pass"]);
+    let chosen = chosen.unwrap();
+    // A slow bus: more steps in a pass pay.
+    assert!(step(chosen) <= least && number(&chosen["steps_a_pass"]) > 1.0, "{passes:#?}");
+    let bytes = |of: &Value| number(&of["bytes_down_a_pass"]);
+    assert!(passes.iter().all(|of| bytes(of) == bytes(chosen)));
+    let asked = shown("--stream 2 --card-memory 30MB --on H100").unwrap();
+    says(&asked, "asked for");
+    says(&asked, "PCIe5, 50.0 GB/s each way");
+    let whole = shown("--stream auto --card-memory 30GB --on H100").unwrap();
+    says(&whole, "does not stream");
+    let told = |more: &str| shown(more).unwrap_err().to_string();
+    assert!(told("--stream 400 --card-memory 30MB --on H100").contains("no room"));
+    assert!(told("--stream auto --card-memory 30MB --on K40").contains("no bus is known for K40"));
+}

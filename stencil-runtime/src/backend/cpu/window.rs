@@ -8,7 +8,7 @@ use stencil_compiler::model::Reduction;
 use super::Machine;
 use crate::backend::Device;
 use crate::backend::Reducer;
-use crate::backend::stream::{Finished, Layers, Own, Window};
+use crate::backend::stream::{Finished, Layers, Own, Window, rows};
 use crate::field::{Array, Shape};
 use crate::step::{Failure, Moment};
 use crate::{Error, MemoryUse, Number};
@@ -70,14 +70,7 @@ impl<T: Number> Window<T> for Machine<T> {
         (reducer, uniforms): (&Reducer, &[f64]),
         (axis, layers): (usize, Range<usize>),
     ) -> Result<(), Error> {
-        let [_, ny, nz] = self.fields.shape().cells;
-        let rows = match axis {
-            1 => (0..nz).flat_map(|z| layers.clone().map(move |y| (y, z))).collect(),
-            _ => layers.flat_map(|z| (0..ny).map(move |y| (y, z))).collect::<Vec<_>>(),
-        };
-        // Rows are counted on the mesh, which has more layers.
-        let rows: Vec<usize> =
-            rows.iter().map(|(y, z)| y + z * self.fields.domain.mesh.cells[1]).collect();
+        let rows: Vec<usize> = rows(axis, self.fields.shape().cells, layers).collect();
         let fields = &self.fields;
         let reduced = || reducer.rows(fields, uniforms, &rows);
         self.reduced = self.pool.install(reduced);

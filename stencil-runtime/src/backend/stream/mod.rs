@@ -15,6 +15,7 @@ mod slabs;
 #[cfg(test)]
 mod tests;
 mod time;
+mod transit;
 mod window;
 
 use std::sync::Arc;
@@ -31,9 +32,11 @@ use crate::{Error, Number};
 
 pub use passes::Passes;
 pub(crate) use passes::Passing;
-pub(crate) use slabs::{Slabs, overlap};
-pub(crate) use time::Rates;
+pub(crate) use slabs::{Slabs, overlap, rows};
+use time::Rates;
 pub use time::{Bus, PassTime};
+pub use transit::Transit;
+pub(crate) use transit::refused;
 pub(crate) use window::{Finished, Layers, Own, Window};
 
 /// Windows of a device: one is copied to, one is stepped, one is copied back.

@@ -2,7 +2,7 @@
 
 use stencil_compiler::plan::BufferRole;
 
-use super::slabs::Slab;
+use super::slabs::{self, Slab};
 use super::window::{Finished, Layers, Own};
 use super::{Job, Slabs, Speeds, Streamed, Window};
 use crate::field::{Array, BadValue};
@@ -154,9 +154,8 @@ impl<T: Number, W: Window<T>> Streamed<T, W> {
         }
         if let Some(speeds) = &mut self.speeds {
             let Slabs { axis, all, .. } = &self.slabs;
-            let of_layer = if *axis == 1 { 1 } else { self.host.domain.mesh.cells[1] };
-            let first = all[slab].own.start * of_layer;
-            for (to, row) in speeds.rows[first..].iter_mut().zip(rows) {
+            let own = slabs::rows(*axis, self.host.domain.mesh.cells, all[slab].own.clone());
+            for (to, row) in speeds.rows[own].iter_mut().zip(rows) {
                 *to = row;
             }
         }

@@ -52,6 +52,12 @@ pub(crate) fn overlap(plan: &Plan, axis: usize, steps: usize) -> Option<usize> {
         .try_fold(0, |most, layers| Some(most.max(layers?)))
 }
 
+/// Returns the rows of cells along x in some layers across an axis of a mesh with so many cells.
+pub(crate) fn rows(axis: usize, cells: [usize; 3], layers: Range<usize>) -> Range<usize> {
+    let of_layer = if axis == 1 { 1 } else { cells[1] };
+    layers.start * of_layer..layers.end * of_layer
+}
+
 /// Layers of a mesh that are computed at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Slab {
@@ -119,6 +125,11 @@ impl Slabs {
     pub(crate) fn cells(&self, mut mesh: [usize; 3]) -> [usize; 3] {
         mesh[self.axis] = self.window;
         mesh
+    }
+
+    /// Returns the predicted seconds of a step; infinite if the rates of the device are unknown.
+    pub(crate) fn seconds_of_a_step(&self) -> f64 {
+        self.time.map_or(f64::INFINITY, |time| time.seconds() / self.steps as f64)
     }
 
     /// Returns the layers that a pass moves to the windows, and back.

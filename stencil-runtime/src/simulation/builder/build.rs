@@ -12,7 +12,7 @@ use stencil_compiler::stability::{self, Axes};
 
 use super::check::{check_cells, missing, number, params};
 use super::engine::{Chosen, choose};
-use super::scheduled::Scheduled;
+use super::scheduled::{On, Scheduled};
 use super::stream::OnMesh;
 use super::{Builder, Engine};
 use crate::backend::cpu::{self, Checked};
@@ -40,7 +40,7 @@ pub(super) struct Planned {
     pub(super) boundaries: Boundaries,
     pub(super) scheduled: Scheduled,
     /// Ghost cells that are read outside of the plan.
-    halo: [usize; 3],
+    pub(super) halo: [usize; 3],
 }
 
 impl<T: Number> Builder<T> {
@@ -69,8 +69,7 @@ impl<T: Number> Builder<T> {
         let (pick, picking) = self.picked(&system, &usual, (&mut card, cache.as_ref()));
         let timings = Timings { pick: begun.elapsed(), ..Timings::default() };
         let Planned { mesh, patches, params, boundaries, scheduled, halo } = usual;
-        let at_pace =
-            |scheduled: Scheduled| scheduled.at_pace(&system, pace, (&patches, &self.ranks));
+        let at_pace = |scheduled: Scheduled| scheduled.at_pace(&system, pace, &patches);
         let pick = pick.map(at_pace).transpose()?;
         let Scheduled { engine, schedule, plan, fused } = at_pace(scheduled)?;
         let streaming = self.streaming(pace, &patches);
@@ -148,18 +147,12 @@ impl<T: Number> Builder<T> {
             Ok(ref system) => system.clone(),
             Err(error) => return Err(error),
         };
-        let Planned {
-            scheduled: Scheduled { plan, fused, .. },
-            patches,
-            mesh,
-            params,
-            boundaries,
-            ..
-        } = self.planned(
+        let Planned { scheduled, patches, mesh, params, boundaries, .. } = self.planned(
             &system,
             (Engine::Cuda, &mut cuda::Opening::ahead(cards.device.multiprocessor)),
             self.schedule.clone(),
         )?;
+        let Scheduled { plan, fused, .. } = scheduled.among(&patches)?;
         let sources = sources(&system, &params, self.sources, mesh.cells)?;
         let unsteady = cuda::Unsteady::new(formulas(&sources, &plan), &boundaries, &params);
         let plans = Plans {
@@ -193,9 +186,19 @@ impl<T: Number> Builder<T> {
         let patches = self.cut(&mesh, boundaries.periodic, matches!(engine, Chosen::Cuda))?;
         let observed = system.observation().map_or(Ok([0; 3]), halo_of)?;
         let halo = std::array::from_fn(|axis| observed[axis].max(self.halo[axis]));
-        let on = (&boundaries, &patches, halo);
+        let on = self.on_patches(&boundaries, &patches, halo);
         let scheduled = Scheduled::new::<T>(system, (engine, schedule), on)?;
         Ok(Planned { mesh, patches, params, boundaries, scheduled, halo })
+    }
+
+    /// Returns the facts of a mesh that decide the plans of its run.
+    pub(super) fn on_patches<'a>(
+        &self,
+        boundaries: &'a Boundaries,
+        patches: &'a Patches,
+        halo: [usize; 3],
+    ) -> On<'a> {
+        On { boundaries, patches, halo, processes: self.ranks.count() }
     }
 
     /// Cuts the mesh into the patches that were asked for, or into a box for each device.

@@ -33,7 +33,12 @@ impl<T: Number> Builder<T> {
             cells: usual.mesh.cells,
             on: match usual.patches.devices {
                 1 => format!("{periodic:?} {:?} {alike}", usual.patches.counts),
-                several => format!("{periodic:?} {:?} {several} {alike}", usual.patches.counts),
+                several => {
+                    let on = self.on_patches(&usual.boundaries, &usual.patches, usual.halo);
+                    let (counts, layers) = (usual.patches.counts, on.target::<T>().layers);
+                    let ghosts = self.ghosts;
+                    format!("{periodic:?} {counts:?} {several} {layers:?} {ghosts:?} {alike}")
+                }
             },
             run: self.again(system),
             card,
@@ -68,12 +73,14 @@ impl<T: Number> Builder<T> {
             centered: self.centered,
             patches: self.patches,
             devices: self.devices.clone(),
+            ghosts: self.ghosts,
             halo: self.halo,
             boundaries: self.boundaries.clone(),
             sources: self.sources.clone(),
             params: self.params.clone(),
             dt: self.dt,
             cfl: self.cfl,
+            cfl_limit: self.cfl_limit,
             cfl_axes: self.cfl_axes,
             auto: self.auto,
             ..Builder::new(system)

@@ -1,13 +1,15 @@
 //! Predicts the cost of a run on a card, without a card.
 
-use stencil_compiler::compile::{Device, Target, compile};
+use stencil_compiler::algorithm::Algorithm;
+use stencil_compiler::compile::{self, Device, Target};
 use stencil_compiler::cost::{Costs, DeviceBox, ScheduleCost};
 use stencil_compiler::emit::{self, Places, Source};
+use stencil_compiler::hash::fnv1a;
+use stencil_compiler::plan::Plan;
 
 use super::Builder;
 use super::check::params;
 use super::engine::on_mesh;
-use super::scheduled::target;
 use crate::backend::cuda::nvrtc::Resources;
 use crate::backend::cuda::{self, CudaError};
 use crate::mesh::{Boundaries, Patches};
@@ -21,12 +23,23 @@ pub(crate) struct Predictor<'a> {
 }
 
 /// The facts of a run that decide how it does a schedule.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct OnMesh {
     target: Target,
     patches: Patches,
-    periodic: [bool; 3],
+    boundaries: Boundaries,
     steps_alike: bool,
+    /// Substeps that ghost cells of other devices last for, whatever the schedule is.
+    ghosts: Option<usize>,
+}
+
+impl OnMesh {
+    /// Returns the schedule that a run follows if it is given this one.
+    fn followed(&self, algorithm: &Algorithm, schedule: &Schedule) -> Schedule {
+        let periodic = self.boundaries.periodic;
+        let schedule = on_mesh(algorithm, schedule, periodic, self.steps_alike);
+        Schedule { ghosts: self.ghosts.unwrap_or(schedule.ghosts), ..schedule }
+    }
 }
 
 impl Predictor<'_> {
@@ -36,23 +49,36 @@ impl Predictor<'_> {
     /// If the schedule is illegal, without the legal choices.
     pub(crate) fn predicted(&self, schedule: &Schedule) -> Result<ScheduleCost, Error> {
         let algorithm = self.costs.algorithm();
-        let schedule = on_mesh(algorithm, schedule, self.on.periodic, self.on.steps_alike);
+        let schedule = self.on.followed(algorithm, schedule);
         let cost = self.costs.of(&schedule)?;
         // A run makes single steps, too.
-        if schedule.fuse > 1 {
-            self.costs.of(&schedule.unfused(algorithm))?;
+        let single = match schedule.fuse {
+            1 => None,
+            _ => Some(self.costs.of(&schedule.unfused(algorithm))?.plan),
+        };
+        let OnMesh { patches, boundaries, .. } = &self.on;
+        if schedule.ghosts > 1 && patches.cut().contains(&true) {
+            let mut plans = single.iter().chain([&cost.plan]);
+            plans.try_for_each(|plan| boundaries.check_redundant(plan, patches))?;
         }
-        Ok(cost)
+        if patches.devices == 1 {
+            return Ok(cost);
+        }
+        let apart = single.is_some_and(|single| single.overlap != cost.plan.overlap);
+        let plan = match apart {
+            true => Plan { overlap: schedule.overlap, ..cost.plan }.settled(None),
+            false => cost.plan,
+        };
+        // Kernels are the same whenever values of other devices come, and whatever moves them.
+        let way = (plan.overlap(), schedule.ghosts);
+        let among = format!("{} {way:?}", cost.identity);
+        Ok(ScheduleCost { plan, identity: fnv1a(among.as_bytes()), ..cost })
     }
 
-    /// Returns the box of one device, if several share the mesh. Several patches of a device lie behind each other in it.
+    /// Returns the box of one device, if several share the mesh.
     pub(crate) fn device(&self) -> Option<DeviceBox> {
         let patches = &self.on.patches;
-        let counts = patches.counts;
-        let mut device = DeviceBox { cut: patches.cut(), ..DeviceBox::of(patches.mesh, counts) };
-        let last = (0..3).rev().find(|axis| patches.mesh[*axis] > 1).unwrap_or(0);
-        device.cells[last] *= patches.of_a_device();
-        (patches.devices > 1).then_some(device)
+        (patches.devices > 1).then(|| patches.device_box())
     }
 }
 
@@ -83,8 +109,12 @@ impl<T: Number> Builder<T> {
     ) -> Result<Vec<Resources>, Error> {
         let on = self.on_mesh(system, device)?;
         let algorithm = system.algorithm();
-        let schedule = on_mesh(algorithm, schedule, on.periodic, on.steps_alike);
-        let compiled = compile(algorithm, &schedule, &on.target)?;
+        let schedule = on.followed(algorithm, schedule);
+        let mut plan = compile::plan(algorithm, &schedule, &on.target)?;
+        if on.patches.devices > 1 {
+            plan = plan.among_devices().map_err(Error::Bug)?;
+        }
+        let compiled = compile::lower(algorithm, &schedule, plan, &on.target)?;
         let over = cuda::launched_over(&on.patches);
         let mut sources: Vec<Source> = Vec::new();
         for (at, kernel) in compiled.kernels.iter().enumerate() {
@@ -102,12 +132,9 @@ impl<T: Number> Builder<T> {
         let params = params(system, &self.params)?;
         let boundaries = Boundaries::new(system, &params, &self.boundaries, mesh.cells)?;
         let patches = self.cut(&mesh, boundaries.periodic, true)?;
-        Ok(OnMesh {
-            target: target::<T>(&boundaries, &patches).on(device),
-            patches,
-            periodic: boundaries.periodic,
-            steps_alike: self.steps_alike(system, &params),
-        })
+        let target = self.on_patches(&boundaries, &patches, self.halo).target::<T>().on(device);
+        let (steps_alike, ghosts) = (self.steps_alike(system, &params), self.ghosts);
+        Ok(OnMesh { target, patches, boundaries, steps_alike, ghosts })
     }
 }
 

@@ -9,7 +9,6 @@ use super::engine::Chosen;
 use crate::mesh::{Boundaries, Given, Patches, Sampled, formula};
 use crate::simulation::Pace;
 use crate::step::Fused;
-use crate::transport::Ranks;
 use crate::{Error, Number, Schedule, SystemDef};
 
 /// The schedule of a run, the engine that follows it, and the plans that it gives.
@@ -21,23 +20,41 @@ pub(crate) struct Scheduled {
     pub(crate) fused: Option<Fused>,
 }
 
+/// The mesh of a run that is planned.
+#[derive(Clone, Copy)]
+pub(crate) struct On<'a> {
+    pub(crate) boundaries: &'a Boundaries,
+    pub(crate) patches: &'a Patches,
+    /// Ghost cells that are read outside of the plan.
+    pub(crate) halo: [usize; 3],
+    /// The number of processes that share the patches.
+    pub(crate) processes: usize,
+}
+
+impl On<'_> {
+    /// Returns the target of a run whose card is not known yet: kernels may read around the ends of periodic axes if a patch
+    /// has both of them, and store values for other cards if patches are layers.
+    pub(super) fn target<T: Number>(&self) -> Target {
+        let On { boundaries, patches, processes, .. } = *self;
+        let layers = boundaries.layers_to_store(patches, processes);
+        let target = Target::new(T::BYTES).around(boundaries.around(patches)).storing(layers);
+        target.over(patches.largest(), patches.of_a_device()).cut(patches.cut())
+    }
+}
+
 impl Scheduled {
-    /// Plans a run by a schedule; `halo` has the ghost cells that are read outside of the plan.
+    /// Plans a run by a schedule.
     pub(crate) fn new<T: Number>(
         system: &SystemDef,
         (engine, schedule): (Chosen, Schedule),
-        (boundaries, patches, halo): (&Boundaries, &Patches, [usize; 3]),
+        on: On<'_>,
     ) -> Result<Self, Error> {
-        let (target, mut fused) = match engine {
-            Chosen::Cuda => {
-                let target = target::<T>(boundaries, patches);
-                let fused = fused(system, &schedule, &target)?;
-                (target, fused)
-            }
-            Chosen::Cpu(_) => (Target::processor(T::BYTES).cut(patches.cut()), None),
+        let On { boundaries, patches, halo, .. } = on;
+        let target = match engine {
+            Chosen::Cuda => on.target::<T>(),
+            Chosen::Cpu(_) => Target::processor(T::BYTES).cut(patches.cut()),
         };
-        let single = schedule.unfused(system.algorithm());
-        let mut plan = compile::plan(system.algorithm(), &single, &target)?;
+        let (mut plan, mut fused) = plans(system, &schedule, &target)?;
         if let Some(fused) = fused.as_mut().filter(|fused| !fused.fits(&plan)) {
             plan = plan.with_own_accumulators(system.algorithm());
             fused.plan = fused.plan.clone().with_own_accumulators(&fused.problem);
@@ -61,7 +78,7 @@ impl Scheduled {
         mut self,
         system: &SystemDef,
         pace: Pace,
-        (patches, ranks): (&Patches, &Ranks),
+        patches: &Patches,
     ) -> Result<Self, Error> {
         if let (Pace::Adaptive { limit, .. }, Some(observation)) = (pace, system.observation()) {
             let quantities = observation.quantities.iter();
@@ -69,27 +86,36 @@ impl Scheduled {
             let names = speeds.map(|quantity| quantity.name.clone()).collect();
             self.plan = self.plan.adaptive(names, limit.is_some()).map_err(Error::Bug)?;
         }
+        self.among(patches)
+    }
+
+    /// Returns the plans of devices that share these patches, which exchange values if they are several.
+    pub(crate) fn among(mut self, patches: &Patches) -> Result<Self, Error> {
         if patches.devices > 1 {
-            let among = |plan: &Plan| {
-                // Launches store values in the memory of others of their process only, where these are layers of a whole patch.
-                let can_store = ranks.count() == 1 && patches.are_layers();
-                plan.among_devices(can_store).map_err(Error::Bug)
-            };
-            self.plan = among(&self.plan)?;
+            self.plan = self.plan.among_devices().map_err(Error::Bug)?;
             if let Some(fused) = &mut self.fused {
-                fused.plan = among(&fused.plan)?;
+                fused.plan = fused.plan.among_devices().map_err(Error::Bug)?;
             }
         }
         Ok(self)
     }
 }
 
-/// Returns the target of a run whose card is not known yet: kernels may read around the ends of periodic axes if a patch
-/// has both of them.
-pub(super) fn target<T: Number>(boundaries: &Boundaries, patches: &Patches) -> Target {
-    let around = boundaries.around(patches);
-    let target = Target::new(T::BYTES).around(around);
-    target.over(patches.largest(), patches.of_a_device()).cut(patches.cut())
+/// Returns the plan of single steps, and the one of fused substeps of a card. Both store values for other cards, or none does.
+fn plans(
+    system: &SystemDef,
+    schedule: &Schedule,
+    target: &Target,
+) -> Result<(Plan, Option<Fused>), Error> {
+    let algorithm = system.algorithm();
+    let single = compile::plan(algorithm, &schedule.unfused(algorithm), target)?;
+    let fused = if target.keeps_fields { None } else { fused(system, schedule, target)? };
+    match &fused {
+        Some(of) if of.plan.overlap != single.overlap => {
+            plans(system, schedule, &target.storing(None))
+        }
+        _ => Ok((single, fused)),
+    }
 }
 
 /// Returns the plan of a schedule, if it fuses substeps: on periodic meshes only, on which ghost cells of any depth

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use stencil_compiler::plan::{BufferRole, Plan, max3};
+use stencil_compiler::plan::Plan;
 
 use super::Builder;
 use super::engine::Chosen;
 use crate::backend::cuda;
-use crate::backend::stream::{PassTime, Rates, Slabs, WINDOWS, overlap};
-use crate::field::{Shape, memory_use};
+use crate::backend::stream::{Bus, Slabs, Transit, WINDOWS, refused};
 use crate::mesh::{Boundaries, Mesh, Patches, Sampled};
 use crate::simulation::Pace;
 use crate::{Error, Number};
@@ -106,12 +105,6 @@ impl<T: Number> Builder<T> {
     }
 }
 
-/// Slabs that a mesh on the processor is cut into if no memory is given, or fewer if these are too thin.
-const SIMULATED: usize = 4;
-
-/// Most steps of a pass that the model chooses.
-const MOST_STEPS: usize = 16;
-
 /// The settings that decide how a mesh passes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Streaming {
@@ -150,8 +143,12 @@ impl Streaming {
         // Kernels take some memory of a card, too.
         let free = if is_card { card.room(WINDOWS)?.map(|free| free - free / 50) } else { None };
         let budget = self.memory.into_iter().chain(free).min();
-        let room = Room::new::<T>(plan, on.mesh.cells, on.halo);
-        if self.stream == Stream::Auto && budget.is_none_or(|b| room.bytes(on.mesh.cells) <= b) {
+        let OnMesh { dimension, mesh, boundaries, halo } = on;
+        let of_arrays = (mesh.cells, halo, T::BYTES);
+        let axis = dimension.saturating_sub(1);
+        let along = (axis, boundaries.periodic[axis]);
+        let transit = Transit::new(plan, of_arrays, along, budget).adapting(self.adapts);
+        if self.stream == Stream::Auto && transit.fits() {
             return Ok(None);
         }
         let mut read = sources.iter().filter(|(name, _)| plan.buffer(name).is_some());
@@ -159,20 +156,16 @@ impl Streaming {
         self.check(changes, on)?;
         // Without rates there is no prediction, and a run goes on all the same.
         let rates = if is_card { rates(card, cache).ok().flatten() } else { None };
-        let cut = |steps: usize| -> Result<Slabs, Error> {
-            let mut slabs = cut(&room, plan, (on, budget), steps)?;
-            let time = |rates: &Rates| room.time(&slabs, (rates, plan), self.adapts);
-            slabs.time = rates.as_ref().map(time);
-            Ok(slabs)
+        let transit = match rates {
+            Some((bus, copy_bytes)) => transit.by(bus, copy_bytes),
+            None => transit,
         };
-        match self.stream {
-            Stream::Steps(steps) if !self.adapts => cut(steps).map(Some),
-            Stream::Auto if !self.adapts => {
-                let others = (2..=MOST_STEPS).map_while(|steps| cut(steps).ok());
-                cut(1).map(|one| Some(others.fold(one, faster)))
-            }
-            _ => cut(1).map(Some),
-        }
+        let slabs = match self.stream {
+            Stream::Steps(_) if self.adapts => transit.slabs(1),
+            Stream::Steps(steps) => transit.slabs(steps),
+            Stream::Off | Stream::Auto => transit.best_slabs(),
+        };
+        slabs.map(Some)
     }
 
     /// Can a run pass through its device?
@@ -206,129 +199,16 @@ impl Streaming {
     }
 }
 
-/// Returns the rates of the bus of a card, and of its memory.
+/// Returns the bus of a card, and the bytes that its memory copies in a second.
 fn rates(
     card: &mut cuda::Opening,
     cache: Option<&cuda::Cache>,
-) -> Result<Option<Rates>, cuda::CudaError> {
+) -> Result<Option<(Bus, f64)>, cuda::CudaError> {
     let Some(card) = card.card() else {
         return Ok(None);
     };
     let known = card.kept_calibration(cache)?;
     let by_clock = card.memory_bytes_per_s()?.unwrap_or(f64::INFINITY);
     let copy_bytes = known.map_or(by_clock, |calibration| calibration.rates.copy_bytes);
-    Ok(Some(Rates { bus: card.bus(cache, false)?, copy_bytes }))
-}
-
-/// Returns the slabs whose pass takes less time for each of its steps, the first ones of equals.
-fn faster(best: Slabs, next: Slabs) -> Slabs {
-    let of_a_step = |slabs: &Slabs| {
-        slabs.time.map_or(f64::INFINITY, |time| time.seconds() / slabs.steps as f64)
-    };
-    if of_a_step(&next) < of_a_step(&best) { next } else { best }
-}
-
-/// Cuts a mesh into slabs for windows on a device with so many bytes.
-fn cut(
-    room: &Room,
-    plan: &Plan,
-    (on, budget): (OnMesh<'_>, Option<usize>),
-    steps: usize,
-) -> Result<Slabs, Error> {
-    let axis = on.dimension - 1;
-    let layers = on.mesh.cells[axis];
-    let deep = overlap(plan, axis, steps).ok_or_else(|| {
-        let carried = "the scheme carries values from step to step beside its fields";
-        refused(carried, "leave streaming off")
-    })?;
-    let most = match budget {
-        Some(budget) => room.layers(axis, budget / WINDOWS),
-        None => layers.div_ceil((layers / deep.max(1)).clamp(1, SIMULATED)) + 2 * deep,
-    };
-    let slabs = Slabs::new((axis, layers, on.boundaries.periodic[axis]), (deep, steps), most);
-    slabs.ok_or_else(|| {
-        let steps_need = match steps {
-            1 => "a step needs".to_string(),
-            several => format!("{several} steps need"),
-        };
-        let reason = format!(
-            "a window of {most} layers has no room for a slab of {deep} layers and as many of both neighbours, which \
-             {steps_need}"
-        );
-        let help = match steps {
-            1 => "give it more memory of the card, or fewer cells along the other axes",
-            _ => "do fewer steps at once, or give it more memory of the card",
-        };
-        refused(&reason, help)
-    })
-}
-
-/// The arrays of a plan in the memory of a device.
-struct Room {
-    arrays: usize,
-    /// Arrays that go to the device, and that come back.
-    up: usize,
-    down: usize,
-    halo: [usize; 3],
-    cells: [usize; 3],
-    value_bytes: usize,
-}
-
-impl Room {
-    fn new<T: Number>(plan: &Plan, cells: [usize; 3], halo: [usize; 3]) -> Self {
-        // Also where kernels read around the ends of an axis.
-        let reads = plan.launches.iter().flat_map(|launch| {
-            let reads = launch.inputs.iter().map(|(_, read)| *read);
-            reads.map(|read| std::array::from_fn(|axis| read[axis] + launch.extend[axis]))
-        });
-        let own = reads.fold(plan.halo(), max3);
-        let of_roles = |roles: &[BufferRole]| {
-            plan.buffers.iter().filter(|buffer| roles.contains(&buffer.role)).count()
-        };
-        let down = of_roles(&[BufferRole::Field, BufferRole::Count]);
-        Room {
-            up: down + of_roles(&[BufferRole::Given]),
-            down,
-            arrays: memory_use::arrays_of(plan, false, false).map(|(_, count)| count).sum(),
-            halo: std::array::from_fn(|axis| halo[axis].max(own[axis] as usize)),
-            cells,
-            value_bytes: T::BYTES,
-        }
-    }
-
-    /// Returns the bytes of the arrays of so many cells.
-    fn bytes(&self, cells: [usize; 3]) -> usize {
-        let shape = Shape::new(cells, self.halo, self.value_bytes);
-        let array = shape.map_or(usize::MAX, |shape| shape.array_bytes(self.value_bytes));
-        array.saturating_mul(self.arrays)
-    }
-
-    /// Returns the time of a pass of slabs by the model.
-    fn time(&self, slabs: &Slabs, by: (&Rates, &Plan), adapts: bool) -> PassTime {
-        let shape = Shape::new(self.cells, self.halo, self.value_bytes);
-        let layer = |shape: Shape| shape.layers(slabs.axis, 0..1).len() * self.value_bytes;
-        let layer = shape.map_or(0, layer);
-        let [up, down] = slabs.moved();
-        let bytes = [up * self.up * layer, down * self.down * layer];
-        PassTime::new(slabs, by, (layer, bytes), adapts)
-    }
-
-    /// Returns the most layers along an axis that fit into so many bytes.
-    fn layers(&self, axis: usize, bytes: usize) -> usize {
-        let fits = |layers: usize| {
-            let mut cells = self.cells;
-            cells[axis] = layers;
-            self.bytes(cells) <= bytes
-        };
-        let (mut low, mut high) = (0, self.cells[axis] + 1);
-        while high - low > 1 {
-            let middle = low + (high - low) / 2;
-            if fits(middle) { low = middle } else { high = middle }
-        }
-        low
-    }
-}
-
-fn refused(reason: &str, help: &str) -> Error {
-    Error::Stream { reason: reason.into(), help: help.into() }
+    Ok(Some((card.bus(cache, false)?, copy_bytes)))
 }

@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::*;
+use stencil_compiler::cost::{Links, usual_link};
 
-/// Predictions of the model by fingerprints of problems: most searches predict the same schedules.
-static OF_MODEL: Mutex<BTreeMap<(u64, Schedule), Option<ScheduleCost>>> =
+use super::*;
+use crate::simulation::builder::Predictor;
+use crate::tune::trial::Among;
+
+/// Predictions of the model by fingerprints of problems and numbers of devices: most searches predict the same schedules.
+static OF_MODEL: Mutex<BTreeMap<(u64, usize, Schedule), Option<ScheduleCost>>> =
     Mutex::new(BTreeMap::new());
 
 /// The time of a schedule on the machine, from the model's.
@@ -17,6 +21,8 @@ pub(super) type Compiler = fn(&Schedule) -> Option<(u32, u32)>;
 pub(super) struct Machine<'a> {
     pub(super) forms: &'a [Form],
     pub(super) precision: Precision,
+    /// Devices that share the mesh.
+    pub(super) devices: usize,
     pub(super) behaves: Behaves,
     /// Schedules whose values are wrong.
     pub(super) is_wrong: fn(&Schedule) -> bool,
@@ -52,6 +58,11 @@ impl Track for Machine<'_> {
 
     fn doubts(&self) -> Vec<Doubt> {
         Vec::new()
+    }
+
+    fn among(&self, form: usize) -> Option<Among> {
+        let links = Links::in_host(usual_link("H200").link);
+        Some((self.predictor(&self.forms[form].system)?.device()?, links))
     }
 
     fn predicted(&self, candidate: &Candidate) -> Option<ScheduleCost> {
@@ -97,7 +108,8 @@ impl Track for Machine<'_> {
         self.there.insert(number);
         self.took += Duration::from_millis(20);
         let predicted = self.of_model(candidate).unwrap();
-        let model = seconds(&predicted, candidate);
+        let on = (CELLS, self.among(candidate.form));
+        let model = Trial::new(candidate.clone(), predicted, on, &RATES).predicted;
         Ok((self.behaves)(&candidate.schedule, model)?)
     }
 
@@ -126,16 +138,18 @@ impl Track for Machine<'_> {
 }
 
 impl<'a> Machine<'a> {
+    fn predictor<'s>(&self, system: &'s SystemDef) -> Option<Predictor<'s>> {
+        run(system).devices(self.devices).predictor(system, RATES.device()).ok()
+    }
+
     /// Returns the model's prediction of a candidate, without the time for it.
     fn of_model(&self, Candidate { form, schedule }: &Candidate) -> Option<ScheduleCost> {
         let system = &self.forms[*form].system;
-        let key = (fingerprint(system.algorithm()), schedule.clone());
+        let key = (fingerprint(system.algorithm()), self.devices, schedule.clone());
         if let Some(known) = OF_MODEL.lock().unwrap().get(&key) {
             return known.clone();
         }
-        let device = RATES.device();
-        let predictor = run(system).predictor(system, device).ok();
-        let predicted = predictor.and_then(|predictor| predictor.predicted(schedule).ok());
+        let predicted = self.predictor(system).and_then(|p| p.predicted(schedule).ok());
         OF_MODEL.lock().unwrap().insert(key, predicted.clone());
         predicted
     }
@@ -144,6 +158,7 @@ impl<'a> Machine<'a> {
         Machine {
             forms,
             precision: Precision::F32,
+            devices: 1,
             behaves,
             is_wrong,
             took: Duration::ZERO,

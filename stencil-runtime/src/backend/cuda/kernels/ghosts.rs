@@ -1,5 +1,6 @@
 //! Ghost cells on the card: boxes of them around each patch, and a rule for each face of each component.
 
+mod list;
 mod parcels;
 
 use std::sync::Arc;
@@ -19,6 +20,7 @@ use crate::backend::cuda::memory::patches::MeshShape;
 use crate::field::GhostDepth;
 use crate::mesh::{Axis, Boundaries, CopyBox, Face, Mesh, Neighbours, Number, Patch, Rule, Side};
 
+use list::BoxList;
 pub(crate) use parcels::{Neighbour, Packing, Parcels};
 
 /// The kernels, for values of the type `real` and [`ARRAYS`](crate::backend::cuda::memory::ARRAYS) arrays.
@@ -255,7 +257,7 @@ impl Ghosts {
         jobs: impl IntoIterator<Item = (usize, Option<GhostDepth>, Depth)>,
         share: Share,
     ) -> Result<Option<Boxes>, CudaError> {
-        let (mut boxes, mut of_block, mut layers) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut list, mut layers) = (BoxList::default(), Vec::new());
         let mut cells = 0;
         // Arrays whose values lie apart share their memory with others.
         let has_layers = share.values == Origin::Others && !surfaces && shape.is_dense();
@@ -273,43 +275,19 @@ impl Ghosts {
                 );
             }
             for of in all {
-                let (lo, size) = self.widened(&of, depth, surfaces);
-                let (lanes, blocks) = threads(size);
-                let block = of_block.len() as i32;
-                of_block.extend((0..blocks).map(|_| boxes.len() as i32));
-                boxes.push(GhostBox {
-                    array: array as i32,
-                    rules: rules as i32,
-                    to: of.to as i32,
-                    from: of.from as i32,
-                    lo,
-                    size,
-                    shift: of.shift.map(|n| n as i32),
-                    face: of.faces.map(|face| face.map_or(-1, |side| side as i32)),
-                    block,
-                    blocks,
-                    lanes,
-                    packed: 0,
-                });
+                list.push((array, rules), &of, self.widened(&of, depth, surfaces), 0);
             }
         }
-        if boxes.is_empty() && layers.is_empty() {
+        if list.boxes.is_empty() && layers.is_empty() {
             return Ok(None);
         }
-        if of_block.len() > i32::MAX as usize {
+        if list.of_block.len() > i32::MAX as usize {
             return Err(CudaError::Kernel {
                 kernel: "fill_ghosts".into(),
                 reason: "it would have more than 2^31 blocks; use fewer or larger patches".into(),
             });
         }
-        let failed = CudaError::driver("copying a list of ghost cells to the card");
-        let launched = match boxes.is_empty() {
-            true => None,
-            false => Some((
-                stream.clone_htod(&boxes).map_err(&failed)?,
-                stream.clone_htod(&of_block).map_err(&failed)?,
-            )),
-        };
+        let launched = list.on_card(stream)?.map(|list| (list.boxes, list.of_block));
         Ok(Some(Boxes { shape: Box::new(shape), surfaces, layers, launched, cells }))
     }
 

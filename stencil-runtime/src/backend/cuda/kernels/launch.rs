@@ -12,7 +12,7 @@ use stencil_compiler::compile::Device;
 use stencil_compiler::emit::{self, Patches, Places, Source};
 use stencil_compiler::kernel::Kernel;
 use stencil_compiler::kernel::lower::lower;
-use stencil_compiler::plan::{FitTo, Launch, Plan, Region, Step, max3};
+use stencil_compiler::plan::{FitTo, Launch, Plan, Region, Step};
 use stencil_compiler::schedule::LaunchKind;
 
 use crate::backend::cuda::CudaError;
@@ -226,30 +226,6 @@ fn take_shared(card: &Card, function: &CudaFunction, text: &Text) -> Result<(), 
     let attribute = CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
     let taken = function.set_attribute(attribute, needed as i32);
     taken.map_err(CudaError::driver("asking for shared memory"))
-}
-
-impl Text {
-    /// Does it store all values in the memory of other cards that the plan asks it to?
-    fn sends_all_of(&self, plan: &Plan, launch: &Launch) -> bool {
-        let sent = launch.outputs.iter().filter(|(name, _)| plan.sent(name).is_some());
-        let is_sent = |name: &str| {
-            let buffer = self.kernel.buffers.iter().find(|buffer| buffer.name == name);
-            buffer.is_some_and(|buffer| buffer.sent)
-        };
-        sent.map(|(name, _)| plan.array_of(name)).all(is_sent)
-    }
-}
-
-/// Returns how many layers of cells launches of a plan store in the memory of other cards, if they store there all that other
-/// cards read.
-pub(crate) fn layers_sent(plan: &Plan, texts: &[Text]) -> Option<[usize; 3]> {
-    let all = plan.launches.iter().zip(texts);
-    if !all.clone().all(|(launch, text)| text.sends_all_of(plan, launch)) {
-        return None;
-    }
-    let outputs = plan.launches.iter().flat_map(|launch| &launch.outputs);
-    let depths = outputs.filter_map(|(name, _)| plan.sent(name));
-    depths.reduce(max3).map(|depth| depth.map(|cells| cells as usize))
 }
 
 impl Ready {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::compile::Device;
-use stencil_compiler::plan::Plan;
-use stencil_compiler::schedule::Layout;
+use stencil_compiler::plan::{Layers, Plan};
+use stencil_compiler::schedule::{Layout, Overlap};
 
 use super::buffer_places::{kept, places};
 use super::memory_use::fits;
@@ -15,7 +15,7 @@ use crate::backend::cuda::card::Opened;
 use crate::backend::cuda::card::limits::usual_device;
 use crate::backend::cuda::kernels::builtin::{Own, own};
 use crate::backend::cuda::kernels::formulas::Unsteady;
-use crate::backend::cuda::kernels::launch::{Ready, Text, fitted, halo, layers_sent, load, texts};
+use crate::backend::cuda::kernels::launch::{Ready, Text, fitted, halo, load, texts};
 use crate::backend::cuda::kernels::sends::Sends;
 use crate::backend::cuda::memory::patches::{MeshShape, launched_over, over};
 use crate::backend::cuda::memory::{Memory, stride};
@@ -132,16 +132,15 @@ impl<T: Number> Arrays<T> {
     /// Returns the cells that launches on a card store in the memory of others, if those of all plans and all cards can: patches
     /// are layers.
     pub(super) fn sends(&self, owner: usize, programs: &Programs<'_>) -> Option<Sends> {
-        let patches = &self.cut.patches;
-        let axis = patches.last_axis();
-        let boundaries = &self.fields.domain.boundaries;
-        // Another process does not reach the memory.
-        let is_shared = self.fields.domain.ranks.count() == 1;
-        if !is_shared || !patches.are_layers() || boundaries.has_custom() {
-            return None;
-        }
-        let layers = programs.all.iter().map(|(_, plan, texts)| layers_sent(plan, texts));
-        let depth = deepest(layers.collect::<Option<Vec<_>>>()?)[axis];
+        let (patches, domain) = (&self.cut.patches, &self.fields.domain);
+        let boundaries = &domain.boundaries;
+        let Layers { axis, .. } = boundaries.layers_to_store(patches, domain.ranks.count())?;
+        let stored = programs.all.iter().map(|(_, plan, _)| {
+            let stores = plan.overlap() == Overlap::Store;
+            let depth = plan.layers_to_store().filter(|_| stores)?;
+            Some(depth[axis] as usize)
+        });
+        let depth = stored.collect::<Option<Vec<_>>>()?.into_iter().max()?;
         let neighbours = Neighbours::new(patches, boundaries.periodic);
         let of = |owner| {
             let patch = patches.owned(owner).start;

@@ -12,7 +12,7 @@ use super::Machine;
 use super::finite_check::NONE;
 use super::tasks::CapturedPart;
 use crate::backend::cuda::CudaError;
-use crate::backend::stream::{Finished, Layers, Own, Window};
+use crate::backend::stream::{Finished, Layers, Own, Window, rows};
 use crate::backend::{Device, Reducer};
 use crate::field::{Array, BadValue, Shape};
 use crate::step::{Failure, Moment};
@@ -231,13 +231,12 @@ impl<T: Number> Window<T> for CardWindow<T> {
         (axis, layers): (usize, Range<usize>),
     ) -> Result<(), Error> {
         let cells = self.machine.fields.shape().cells;
-        let of_layer = if axis == 1 { 1 } else { cells[1] };
-        let rows = layers.start * of_layer..layers.end * of_layer;
+        let rows = rows(axis, cells, layers);
         let quantities = reducer.count();
         let numbers = match self.numbers.take() {
             Some(numbers) => numbers,
             None => {
-                let all = cells[axis] * of_layer * quantities;
+                let all = cells[1] * cells[2] * quantities;
                 self.machine.card.stream.alloc_zeros(all).map_err(failed)?
             }
         };

@@ -7,13 +7,14 @@ use std::sync::{Arc, OnceLock};
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, LaunchConfig, PushKernelArg};
 use stencil_compiler::plan::Depth;
 
-use super::{GhostBox, Ghosts, THREADS, threads};
+use super::list::{BoxList, OnCard};
+use super::{Ghosts, THREADS};
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::exchange::{Pinned, Room};
 use crate::backend::cuda::memory::Addresses;
 use crate::backend::cuda::memory::patches::MeshShape;
 use crate::field::GhostDepth;
-use crate::mesh::{CopyBox, Neighbours};
+use crate::mesh::Neighbours;
 
 /// The kernels.
 #[derive(Debug)]
@@ -44,18 +45,10 @@ pub(crate) struct Parcels {
     pub(crate) on_host: OnceLock<[Pinned; 2]>,
 }
 
-/// A list of boxes in the memory of a card.
-#[derive(Debug)]
-struct OnCard {
-    boxes: CudaSlice<GhostBox>,
-    of_block: CudaSlice<i32>,
-}
-
 /// A list of boxes, whose values follow each other.
 #[derive(Debug, Default)]
 struct List {
-    boxes: Vec<GhostBox>,
-    of_block: Vec<i32>,
+    all: BoxList,
     values: usize,
 }
 
@@ -70,47 +63,20 @@ impl List {
             let patches = (0..neighbours.patches.len()).filter(|patch| owner(*patch) == to);
             let all = patches.flat_map(|patch| neighbours.boxes(patch, *depth));
             for of in all.filter(|of| owner(of.from) == from) {
-                self.push((*array, *rules), &of);
+                let [lo, size] = [of.lo.map(|n| n as i32), of.size.map(|n| n as i32)];
+                self.all.push((*array, *rules), &of, (lo, size), self.values);
+                self.values += of.size.iter().product::<usize>();
             }
         }
     }
 
-    fn push(&mut self, (array, rules): (usize, usize), of: &CopyBox) {
-        let size = of.size.map(|n| n as i32);
-        let (lanes, blocks) = threads(size);
-        let block = self.of_block.len() as i32;
-        self.of_block.extend((0..blocks).map(|_| self.boxes.len() as i32));
-        self.boxes.push(GhostBox {
-            array: array as i32,
-            rules: rules as i32,
-            to: of.to as i32,
-            from: of.from as i32,
-            lo: of.lo.map(|n| n as i32),
-            size,
-            shift: of.shift.map(|n| n as i32),
-            face: of.faces.map(|face| face.map_or(-1, |side| side as i32)),
-            block,
-            blocks,
-            lanes,
-            packed: self.values as i32,
-        });
-        self.values += of.size.iter().product::<usize>();
-    }
-
     fn on_card(&self, stream: &Arc<CudaStream>) -> Result<Option<OnCard>, CudaError> {
         // Kernels count blocks and values with 32 bits.
-        if self.of_block.len().max(self.values) > i32::MAX as usize {
+        if self.all.of_block.len().max(self.values) > i32::MAX as usize {
             let reason = "processes have more than 2^31 values for each other; use more of them";
             return Err(CudaError::Kernel { kernel: "pack_ghosts".into(), reason: reason.into() });
         }
-        if self.boxes.is_empty() {
-            return Ok(None);
-        }
-        let failed = CudaError::driver("copying a list of ghost cells to the card");
-        Ok(Some(OnCard {
-            boxes: stream.clone_htod(&self.boxes).map_err(&failed)?,
-            of_block: stream.clone_htod(&self.of_block).map_err(&failed)?,
-        }))
+        self.all.on_card(stream)
     }
 }
 

@@ -7,6 +7,7 @@ use std::{env, fs, process};
 use libloading::Library;
 use stencil_compiler::schedule::{Layout, text};
 
+use super::super::GhostBox;
 use super::super::{Coded, FaceRule, PatchPlace};
 use super::*;
 use crate::backend::cuda::compile::nvrtc::tests::nvrtc;
@@ -180,9 +181,9 @@ fn check(library: &Library, mut run: Run, devices: usize) -> usize {
         // SAFETY: the arguments are those of the kernel, with room for all values.
         unsafe {
             pack(
-                list.of_block.len() as u32,
-                list.boxes.as_ptr(),
-                list.of_block.as_ptr(),
+                list.all.of_block.len() as u32,
+                list.all.boxes.as_ptr(),
+                list.all.of_block.as_ptr(),
                 rules.as_ptr(),
                 tables.as_ptr(),
                 weights.as_ptr(),
@@ -205,9 +206,9 @@ fn check(library: &Library, mut run: Run, devices: usize) -> usize {
         // SAFETY: as above.
         unsafe {
             unpack(
-                list.of_block.len() as u32,
-                list.boxes.as_ptr(),
-                list.of_block.as_ptr(),
+                list.all.of_block.len() as u32,
+                list.all.boxes.as_ptr(),
+                list.all.of_block.as_ptr(),
                 &raw const arrays,
                 &raw const run.shape,
                 come.as_ptr(),
@@ -219,7 +220,7 @@ fn check(library: &Library, mut run: Run, devices: usize) -> usize {
     run.fields.fill(&filling, 0.0);
     let (expected, origin) = (run.memory(), run.fields.shape().layout.origin);
     for ([_, list], _) in &all {
-        for of in &list.boxes {
+        for of in &list.all.boxes {
             for at in 0..of.size.iter().product::<i32>() {
                 let cell =
                     [at % of.size[0], at / of.size[0] % of.size[1], at / of.size[0] / of.size[1]];
@@ -274,7 +275,8 @@ fn both_sides_list_the_same_boxes() {
             let back = back.iter().find(|back| back.peer == own).unwrap();
             let part = |list: &List, bytes: &Range<usize>| -> Vec<_> {
                 let values = bytes.start / 8..bytes.end / 8;
-                let boxes = list.boxes.iter().filter(|of| values.contains(&(of.packed as usize)));
+                let boxes =
+                    list.all.boxes.iter().filter(|of| values.contains(&(of.packed as usize)));
                 boxes
                     .map(|of| (of.array, of.to, of.lo, of.size, of.packed - values.start as i32))
                     .collect()
