@@ -153,6 +153,7 @@ impl<T: Number> Render for Summary<'_, T> {
                 Picked::Since(step) => json!({ "since": step }),
                 Picked::Failed(reason) => json!({ "failed": reason }),
             },
+            "run": simulation.run_id(),
             "steps": simulation.step_count(),
             "retaken": simulation.rejected_steps(),
             "repaired": self.repaired,

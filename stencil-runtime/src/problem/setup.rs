@@ -71,7 +71,7 @@ impl Problem {
         }
     }
 
-    /// Sets the initial values of all components.
+    /// Sets the initial values of all components, and names the run by [`Problem::run_id`].
     ///
     /// # Errors
     /// If the file of initial values cannot be read, or the simulation is of another system.
@@ -101,6 +101,7 @@ impl Problem {
                 }
             }
         }
+        simulation.set_run_id(self.run_id()?);
         Ok(())
     }
 
