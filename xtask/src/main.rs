@@ -3,6 +3,7 @@
 mod mpi;
 mod mutate;
 mod nvrtc;
+mod survive;
 mod test;
 mod tidy;
 mod workspace;
@@ -28,6 +29,8 @@ Tasks:
   mutate  compiles the tests with all faults of xtask/faults.txt in them and runs the tests nearest to each with that one alone;
           with words, those whose line holds one of them; `mutate --build` stops before it runs anything, `mutate --run FOLDER`
           runs what was compiled, `mutate --check` finds places that the code has no longer
+  survive kills runs at so many random moments and compares the files of those that go on: `survive 200`, on a card
+          `survive 200 --backend cuda`
   nvrtc   fetches NVRTC, so that kernels compile without a CUDA toolkit; prints its folder
 ";
 
@@ -41,6 +44,10 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(&Workspace::find()?),
         ["nvrtc"] => {
             nvrtc::fetch(&Workspace::find()?).map(|folder| println!("{}", folder.display()))
+        }
+        ["survive", kills] => survive::run(&Workspace::find()?, kills, "cpu"),
+        ["survive", kills, "--backend", backend] => {
+            survive::run(&Workspace::find()?, kills, backend)
         }
         ["mutate", "--check"] => mutate::check(&Workspace::find()?),
         ["mutate", "--run", folder] => mutate::run(Path::new(folder)),
