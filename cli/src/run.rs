@@ -26,6 +26,7 @@ mod checkpoints;
 mod drive;
 mod files;
 mod folder;
+mod laps;
 mod latest;
 mod ranks;
 mod signals;
@@ -36,6 +37,7 @@ mod timed;
 use drive::{Done, Drive, End};
 use files::Files;
 use folder::IfUsed;
+use laps::Laps;
 use signals::Stop;
 pub(crate) use signals::outlive_limits;
 use states::{Old, StateArgs};
@@ -282,6 +284,7 @@ fn run_as<T: Number>(
     (ranks, chosen, begun): (&Ranks, Option<&ByPlan>, Instant),
     out: &mut dyn Write,
 ) -> Result<(), Ended> {
+    let mut laps = Laps::since(begun);
     let timed = timed::<T>(args, problem, out)?;
     let mut simulation = set_up::<T>(args, problem, (ranks, timed))?;
     ranks::agree(ranks, "plan", || format!("{:?}", simulation.plan()))?;
@@ -290,6 +293,7 @@ fn run_as<T: Number>(
     let first = simulation.step_count();
     problem.time.steps = args.last_step(first).or(problem.time.steps);
     say(args, out, &start((&problem, chosen), &simulation))?;
+    laps.end("preparation");
     match &old {
         // The words are those of a file.
         Some(old) => say(args, out, &output::visible(&restored(&old.path, &old.restored)))?,
@@ -298,6 +302,7 @@ fn run_as<T: Number>(
     let files = files(args, &mut problem, (&simulation, old.as_ref()), out)?;
     let problem = &problem;
     let points: usize = simulation.cells().iter().product();
+    laps.end("initial values");
     let left = drive::steps_left(problem, &simulation);
     let total = left.saturating_add(simulation.step_count());
     let progress =
@@ -312,10 +317,11 @@ fn run_as<T: Number>(
         Err(error) => return Err(drive.fail(error)),
     };
     let mut done = drive.finish(end)?;
+    laps.end_of_steps(done.simulation.timings().steps);
     if let End::Early(reason) = end {
         return Err(states::ended_early(args, problem, &done, reason));
     }
-    sum_up(args, (problem, chosen), &mut done, (first, seconds), out)
+    sum_up(args, (problem, chosen), &mut done, (first, seconds, laps), out)
 }
 
 /// Takes the folder of a run, on the first rank, and writes the settings into it.
@@ -350,11 +356,12 @@ fn sum_up<T: Number>(
     args: &RunArgs,
     (problem, chosen): (&Problem, Option<&ByPlan>),
     done: &mut Done<T>,
-    (first, seconds): (u64, f64),
+    (first, seconds, mut laps): (u64, f64, Laps),
     out: &mut dyn Write,
 ) -> Result<(), Ended> {
     let errors = problem.errors(&done.simulation)?;
     done.files.pictures(problem, &mut done.simulation)?;
+    laps.end("pictures");
     let repairs = done.simulation.repairs()?;
     // Under `cargo run` the command is not on the path.
     let command = match std::env::var_os("CARGO") {
@@ -372,6 +379,7 @@ fn sum_up<T: Number>(
         last: &done.last,
         errors: &errors,
         seconds,
+        phases: laps.list(),
         steps: done.simulation.step_count() - first,
         repaired: repairs.map(|repairs| repairs.sum()),
     };

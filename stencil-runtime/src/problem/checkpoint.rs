@@ -118,3 +118,73 @@ pub(super) fn wall(item: &Item, reader: &mut Reader) -> Option<Duration> {
 pub(super) fn wall_text(wall: Duration) -> String {
     humantime::format_duration(wall).to_string()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::parse;
+    use super::*;
+
+    fn with(sections: &str) -> String {
+        format!(
+            "system = 'system Heat in 1d {{ field q: scalar; ddt(q) = lap(q); }}'
+            mesh.cells = 8
+            init.q = 'x'
+            {sections}"
+        )
+    }
+
+    #[test]
+    fn settings_are_read_and_written_back() {
+        let text = with(
+            "time = { dt = 1e-3, end = 1, wall = '3h55m' }
+            checkpoint = { every_steps = 10, every_time = '1/4', every_minutes = 0.5, keep = 5 }",
+        );
+        let problem = parse(&text, &[]).unwrap();
+        let expected = Checkpoint {
+            every_steps: Some(10),
+            every_time: Some(0.25),
+            every_minutes: Some(0.5),
+            keep: 5,
+        };
+        assert_eq!(problem.checkpoint, expected);
+        assert_eq!(problem.time.wall, Some(Duration::from_secs(14_100)));
+        let written = problem.to_toml(None);
+        let again = parse(&written, &[]).unwrap();
+        assert_eq!((again.checkpoint, again.time.wall), (expected, problem.time.wall));
+        assert_eq!(again.run_id().unwrap(), problem.run_id().unwrap());
+        // Neither is written if it is not given.
+        let plain = parse(&with("time = { dt = 1e-3, end = 1 }"), &[]).unwrap();
+        assert_eq!(plain.checkpoint, Checkpoint::default());
+        assert!(!plain.to_toml(None).contains("checkpoint") && plain.time.wall.is_none());
+        assert_eq!(plain.run_id().unwrap(), problem.run_id().unwrap());
+    }
+
+    #[test]
+    fn wrong_settings_are_named() {
+        let cases = [
+            ("checkpoint.keep = 3", "nothing says when states are written"),
+            ("checkpoint.every_steps = 0", "`checkpoint.every_steps` is 0"),
+            ("checkpoint.every_time = -1", "give a number above zero"),
+            ("checkpoint.every = 3", "no key `every` in [checkpoint]"),
+            ("time.wall = 'soon'", "`time.wall` is no time on the wall"),
+            ("time.wall = '0s'", "no time at all"),
+            ("time.wall = 60", "`time.wall` is a string"),
+        ];
+        for (line, expected) in cases {
+            let text = with(&format!("{line}\ntime.dt = 1e-3\ntime.end = 1"));
+            let error = parse(&text, &[]).unwrap_err().to_string();
+            assert!(error.contains(expected), "{line}: {error}");
+        }
+    }
+
+    #[test]
+    fn states_are_due_by_steps_and_by_times() {
+        let rule =
+            Checkpoint { every_steps: Some(4), every_time: Some(0.5), ..Checkpoint::default() };
+        assert!(rule.is_due(8, (0.1, 0.2)) && !rule.is_due(9, (0.1, 0.2)));
+        assert!(rule.is_due(9, (0.4, 0.5)) && !rule.is_due(9, (0.5, 0.9)));
+        // A long step passes several times at once.
+        assert!(rule.is_due(9, (0.4, 2.1)));
+        assert!(!Checkpoint::default().is_due(4, (0.0, 1.0)));
+    }
+}
