@@ -101,7 +101,7 @@ pub(super) struct Events {
     state_is_due: bool,
 }
 
-/// What all ranks do.
+/// The action of all ranks after a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     /// Go on.
