@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use signal_hook::consts::SIGUSR1;
 use stencil_runtime::report::clear_note;
 
 mod bench;
@@ -39,8 +40,14 @@ const USAGE: u8 = 2;
 const NUMERICAL: u8 = 5;
 /// A file cannot be written.
 const OUTPUT: u8 = 6;
-/// A signal ended the run, which left its state behind.
+/// The time on the wall ended the run, which left its state behind; the code of `timeout`.
+const OUT_OF_TIME: u8 = 124;
+/// Ctrl-C ended the run, which left its state behind: 128 and the number of the signal, as shells have it.
 const INTERRUPTED: u8 = 130;
+/// SIGUSR1 ended the run, which left its state behind.
+const TOLD_TO_END: u8 = 128 + SIGUSR1 as u8;
+/// SIGTERM ended the run, which left its state behind.
+const TERMINATED: u8 = 143;
 
 /// Declared partial differential equations, compiled and run.
 #[derive(Debug, Parser)]
@@ -48,7 +55,8 @@ const INTERRUPTED: u8 = 130;
     name = "stencil",
     version = env!("STENCIL_VERSION"),
     after_help = "Exit codes: 0 all went well, 1 an internal error, 2 a wrong command line, declaration or setting,\n\
-                  5 the solution is no longer finite, 6 a file cannot be written, 130 interrupted (the state is kept)."
+                  5 the solution is no longer finite, 6 a file cannot be written. The state is kept, and --restart latest goes on, after\n\
+                  124 the limit of the time on the wall, 130 Ctrl-C, 138 SIGUSR1, 143 SIGTERM."
 )]
 struct Cli {
     #[command(subcommand)]

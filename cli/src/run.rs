@@ -15,27 +15,34 @@ use stencil_runtime::io::way_out;
 use stencil_runtime::problem::{Change, Problem, ProblemError};
 use stencil_runtime::report::Progress;
 use stencil_runtime::transport::{Carrier, Ranks};
-use stencil_runtime::{Error, Number, Restored, Schedule, Simulation};
+use stencil_runtime::{Error, Number, Schedule, Simulation};
 
 use crate::source::plans::settled;
 use crate::source::{self, Backend, Precision};
-use crate::{BUG, INTERRUPTED, NUMERICAL, OUTPUT, USAGE, output};
+use crate::{BUG, NUMERICAL, OUTPUT, USAGE, output};
 
 mod alone;
 mod changes;
+mod checkpoints;
 mod drive;
 mod files;
 mod folder;
+mod laps;
+mod latest;
 mod ranks;
 mod signals;
+mod states;
 pub(crate) mod target;
 mod timed;
 
 pub(crate) use alone::{Shared, alone, identity, refuse_ranks};
 use drive::{Done, Drive, End};
 use files::Files;
-use folder::{Folder, IfUsed, State};
-pub(crate) use signals::{Stop, outlive_limits};
+use folder::IfUsed;
+use laps::Laps;
+use signals::Stop;
+pub(crate) use signals::{Signals, leaves_state, outlive_limits};
+use states::{Old, StateArgs};
 
 /// Arguments of `stencil run`; the problem has the defaults.
 #[derive(Args, Clone, Debug, Default)]
@@ -97,11 +104,10 @@ pub(crate) struct RunArgs {
     #[arg(long, conflicts_with = "number")]
     overwrite: bool,
     /// Take the next free folder, such as DIR-2, if DIR holds a run; the default if no folder is named
-    #[arg(long)]
+    #[arg(long, alias = "numbered")]
     number: bool,
-    /// Continue from the state in a file such as final.npz
-    #[arg(long, value_name = "FILE.npz")]
-    restart: Option<PathBuf>,
+    #[command(flatten)]
+    states: StateArgs,
     /// Number of threads; one for each core if not given, and fewer for a mesh of a few thousand cells
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
@@ -166,6 +172,13 @@ impl Ended {
         Ended { code: exit, message: format!("error[{code}]: {message}") }
     }
 
+    /// A file cannot be read.
+    pub(crate) fn unread(path: &Path, error: &io::Error) -> Self {
+        let (shown, out) = (path.display(), way_out(error));
+        let message = format!("cannot read `{shown}`: {error}{out}");
+        Ended::coded(USAGE, Code::CannotRead, &message)
+    }
+
     /// A file or folder cannot be written.
     pub(crate) fn unwritten(path: &Path, error: &io::Error) -> Self {
         let (shown, out) = (path.display(), way_out(error));
@@ -219,14 +232,19 @@ impl From<ProblemError> for Ended {
 
 /// Runs the command.
 pub(crate) fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Ended> {
+    let begun = Instant::now();
     let ranks = ranks::begin()?;
-    match run_on(&ranks, args, out) {
+    match run_on((&ranks, begun), args, out) {
         Err(ended) if ranks.count() > 1 => ranks::end(&ranks, &ended),
         result => result,
     }
 }
 
-fn run_on(ranks: &Ranks, args: &RunArgs, out: &mut dyn Write) -> Result<(), Ended> {
+fn run_on(
+    (ranks, begun): (&Ranks, Instant),
+    args: &RunArgs,
+    out: &mut dyn Write,
+) -> Result<(), Ended> {
     let own = ranks::arguments(ranks, args)?;
     let mut problem = target::open(&own.problem, &changes::of(&own))?;
     let (wanted, cells) = (own.schedule.as_deref(), problem.mesh.cells);
@@ -236,7 +254,7 @@ fn run_on(ranks: &Ranks, args: &RunArgs, out: &mut dyn Write) -> Result<(), Ende
         let (version, algorithm) = (env!("STENCIL_VERSION"), problem.system.algorithm());
         format!("{version} {args:?} {} {algorithm:?}", problem.to_toml(None))
     })?;
-    let on = (ranks, chosen.as_ref());
+    let on = (ranks, chosen.as_ref(), begun);
     match problem.precision {
         real::Precision::F32 => run_as::<f32>(&own, &problem, on, out),
         real::Precision::F64 => run_as::<f64>(&own, &problem, on, out),
@@ -268,54 +286,34 @@ fn timed<T: Number>(
 fn run_as<T: Number>(
     args: &RunArgs,
     problem: &Problem,
-    (ranks, chosen): (&Ranks, Option<&ByPlan>),
+    (ranks, chosen, begun): (&Ranks, Option<&ByPlan>, Instant),
     out: &mut dyn Write,
 ) -> Result<(), Ended> {
+    let mut laps = Laps::since(begun);
     let timed = timed::<T>(args, problem, out)?;
     let mut simulation = set_up::<T>(args, problem, (ranks, timed))?;
     ranks::agree(ranks, "plan", || format!("{:?}", simulation.plan()))?;
-    let old = match &args.restart {
-        Some(path) => Some((path, restore(problem, &mut simulation, path)?)),
-        None => None,
-    };
+    let old = states::go_on(args, (problem, ranks), &mut simulation)?;
     let mut problem = problem.clone();
     let first = simulation.step_count();
     problem.time.steps = args.last_step(first).or(problem.time.steps);
     say(args, out, &start((&problem, chosen), &simulation))?;
-    let state = match &old {
-        Some((path, old)) => {
-            // The words are those of a file.
-            say(args, out, &output::visible(&restored(path, old)))?;
-            let step = old.step;
-            old.changed.is_empty().then_some(State { path, step })
-        }
-        None => {
-            problem.initialize(&mut simulation)?;
-            None
-        }
-    };
-    // The first rank clears the folder once all have read the state.
-    ranks.any(false);
-    let take = || Folder::take(&problem, args.if_used(), state);
-    let folder = ranks.is_first().then(take).transpose()?;
-    if let Some(folder) = &folder
-        && folder.path() != problem.output.dir
-    {
-        let (wanted, taken) = (problem.output.dir.display(), folder.path().display());
-        let note = format!("`{wanted}` holds another run; this one goes to `{taken}`\n\n");
-        say(args, out, &note)?;
-        problem.output.dir = folder.path().to_path_buf();
+    laps.end("preparation");
+    match &old {
+        // The words are those of a file.
+        Some(old) => say(args, out, &output::visible(&restored(&old.path, &old.restored)))?,
+        None => problem.initialize(&mut simulation)?,
     }
+    let files = files(args, &mut problem, (&simulation, old.as_ref()), out)?;
     let problem = &problem;
-    let files = Files::create(problem, folder)?;
     let points: usize = simulation.cells().iter().product();
+    laps.end("initial values");
     let left = drive::steps_left(problem, &simulation);
     let total = left.saturating_add(simulation.step_count());
     let progress =
         Progress::new(total, points as u64, args.quiet).starting_at(simulation.step_count());
-    let stop = Stop::on_signals();
-    let is_new = args.restart.is_none();
-    let mut drive = Drive::start(problem, simulation, files, progress, is_new)?;
+    let stop = Stop::on_signals(begun, problem.time.wall);
+    let mut drive = Drive::start(problem, simulation, files, progress, old.is_none())?;
     let begun = Instant::now();
     let end = drive.run(&stop);
     let seconds = begun.elapsed().as_secs_f64();
@@ -324,10 +322,38 @@ fn run_as<T: Number>(
         Err(error) => return Err(drive.fail(error)),
     };
     let mut done = drive.finish(end)?;
-    if end == End::Interrupted {
-        return Err(interrupted(args, problem, &done));
+    laps.end_of_steps(done.simulation.timings().steps);
+    if let End::Early(reason) = end {
+        return Err(states::ended_early(args, problem, &done, reason));
     }
-    sum_up(args, (problem, chosen), &mut done, (first, seconds), out)
+    sum_up(args, (problem, chosen), &mut done, (first, seconds, laps), out)
+}
+
+/// Takes the folder of a run, on the first rank, and writes the settings into it.
+fn files<T: Number>(
+    args: &RunArgs,
+    problem: &mut Problem,
+    (simulation, old): (&Simulation<T>, Option<&Old>),
+    out: &mut dyn Write,
+) -> Result<Files, Ended> {
+    let ranks = simulation.ranks();
+    // The first rank clears the folder once all have read the state.
+    ranks.any(false);
+    let wanted = problem.output.dir.clone();
+    let run = simulation.run_id();
+    let folder = match ranks.is_first() {
+        true => Some(states::take(args, problem, run, old)?),
+        false => None,
+    };
+    if let Some(folder) = &folder
+        && folder.path() != wanted
+    {
+        let (wanted, taken) = (wanted.display(), folder.path().display());
+        let note = format!("`{wanted}` holds another run; this one goes to `{taken}`\n\n");
+        say(args, out, &note)?;
+        problem.output.dir = folder.path().to_path_buf();
+    }
+    Files::create((problem, run), folder)
 }
 
 /// Draws the pictures of a run that is over, and prints its summary.
@@ -335,11 +361,12 @@ fn sum_up<T: Number>(
     args: &RunArgs,
     (problem, chosen): (&Problem, Option<&ByPlan>),
     done: &mut Done<T>,
-    (first, seconds): (u64, f64),
+    (first, seconds, mut laps): (u64, f64, Laps),
     out: &mut dyn Write,
 ) -> Result<(), Ended> {
     let errors = problem.errors(&done.simulation)?;
     done.files.pictures(problem, &mut done.simulation)?;
+    laps.end("pictures");
     let repairs = done.simulation.repairs()?;
     // Under `cargo run` the command is not on the path.
     let command = match std::env::var_os("CARGO") {
@@ -357,6 +384,7 @@ fn sum_up<T: Number>(
         last: &done.last,
         errors: &errors,
         seconds,
+        phases: laps.list(),
         steps: done.simulation.step_count() - first,
         repaired: repairs.map(|repairs| repairs.sum()),
     };
@@ -365,41 +393,6 @@ fn sum_up<T: Number>(
         return Ok(output::write(out, line.as_bytes())?);
     }
     say(args, out, &summary.text())
-}
-
-/// Restores a state. Changes are named in the words of the problem file, if the state has them.
-fn restore<T: Number>(
-    problem: &Problem,
-    simulation: &mut Simulation<T>,
-    path: &Path,
-) -> Result<Restored, Ended> {
-    let usage = |error: Error| Ended { code: USAGE, ..Ended::from(error) };
-    let mut restored = simulation.restore(path).map_err(usage)?;
-    if let Some(changed) = problem.changed_since(simulation, path).map_err(usage)? {
-        restored.changed = changed;
-    }
-    Ok(restored)
-}
-
-fn interrupted<T: Number>(args: &RunArgs, problem: &Problem, done: &Done<T>) -> Ended {
-    let state = done.files.state();
-    let left = problem.time.steps.filter(|_| args.last_step(0).is_some());
-    let left = left.map(|last| last.saturating_sub(done.simulation.step_count()));
-    let steps = left.map_or(String::new(), |left| format!(" and --steps {left}"));
-    Ended {
-        code: INTERRUPTED,
-        message: format!(
-            "interrupted after step {}, t = {}; the state is in {}\n  help: the same command with --restart {}{steps} goes on{}",
-            done.simulation.step_count(),
-            done.simulation.t(),
-            state.display(),
-            state.display(),
-            match &args.restart {
-                Some(_) => " (in place of the earlier --restart)",
-                None => "",
-            }
-        ),
-    }
 }
 
 fn set_up<T: Number>(

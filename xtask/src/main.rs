@@ -4,6 +4,7 @@ mod book;
 mod mpi;
 mod mutate;
 mod nvrtc;
+mod survive;
 mod test;
 mod tidy;
 mod workspace;
@@ -30,6 +31,8 @@ Tasks:
   mutate  compiles the tests with all faults of xtask/faults.txt in them and runs the tests nearest to each with that one alone;
           with words, those whose line holds one of them; `mutate --build` stops before it runs anything, `mutate --run FOLDER`
           runs what was compiled, `mutate --check` finds places that the code has no longer
+  survive kills runs at so many random moments and compares the files of those that go on: `survive 200`, on a card
+          `survive 200 --backend cuda`
   nvrtc   fetches NVRTC, so that kernels compile without a CUDA toolkit; prints its folder
 ";
 
@@ -44,6 +47,10 @@ fn main() -> ExitCode {
         ["book"] => book::build(&Workspace::find()?).map(|folder| println!("{}", folder.display())),
         ["nvrtc"] => {
             nvrtc::fetch(&Workspace::find()?).map(|folder| println!("{}", folder.display()))
+        }
+        ["survive", kills] => survive::run(&Workspace::find()?, kills, "cpu"),
+        ["survive", kills, "--backend", backend] => {
+            survive::run(&Workspace::find()?, kills, backend)
         }
         ["mutate", "--check"] => mutate::check(&Workspace::find()?),
         ["mutate", "--run", folder] => mutate::run(Path::new(folder)),

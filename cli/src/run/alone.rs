@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use clap::Args;
 use stencil_compiler::diag::Code;
@@ -79,7 +80,7 @@ impl RunArgs {
     pub(crate) fn again(&mut self, goes_on: bool) {
         self.overwrite = true;
         let state = self.out.as_ref().map(|folder| folder.join(INTERRUPTED));
-        self.restart = state.filter(|state| goes_on && state.is_file());
+        self.states.restart = state.filter(|state| goes_on && state.is_file());
     }
 
     /// Shows no progress.
@@ -98,7 +99,7 @@ impl RunArgs {
 
 /// Runs in this process alone; the JSON object goes to `out`.
 pub(crate) fn alone(args: &RunArgs, out: &mut dyn Write) -> Result<(), Ended> {
-    run_on(&Ranks::alone(), args, out)
+    run_on((&Ranks::alone(), Instant::now()), args, out)
 }
 
 /// Refuses ranks: each of them would do all runs.

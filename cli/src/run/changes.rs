@@ -29,6 +29,7 @@ pub(super) fn of(args: &RunArgs) -> Vec<Change> {
     if let Some(steps) = args.steps {
         option("--steps", "time.steps", &steps.to_string());
     }
+    args.states.changes(&mut option);
     if let Some(dt) = &args.dt {
         option("--dt", "time.dt", dt);
     }
@@ -44,6 +45,9 @@ pub(super) fn of(args: &RunArgs) -> Vec<Change> {
     }
     for text in &args.params {
         changes.push(Change::assign("--param", "params", text));
+    }
+    if let Some(wall) = &args.states.wall {
+        changes.push(Change::text("--wall", "time.wall", wall));
     }
     if let Some(out) = &args.out {
         changes.push(Change::text("--out", "output.dir", &out.to_string_lossy()));

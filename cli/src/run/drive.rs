@@ -9,17 +9,18 @@ use stencil_runtime::report::Progress;
 use stencil_runtime::{Number, Simulation};
 
 use super::Ended;
+use super::checkpoints::Checkpoints;
 use super::files::{Files, cannot_write};
 use super::folder::{FINAL, INTERRUPTED, LAST_GOOD, SERIES};
-use super::signals::Stop;
+use super::signals::{Action, Reason, Stop};
 
 /// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// At the problem's end.
     Finished,
-    /// Interrupted by a signal.
-    Interrupted,
+    /// Before it, for this reason.
+    Early(Reason),
 }
 
 /// A run that goes on.
@@ -27,6 +28,7 @@ pub(super) struct Drive<'a, T> {
     problem: &'a Problem,
     simulation: Simulation<T>,
     files: Files,
+    checkpoints: Checkpoints,
     progress: Progress,
     /// The time series, if this process writes it.
     series: Option<SeriesWriter>,
@@ -89,6 +91,7 @@ impl<'a, T: Number> Drive<'a, T> {
         let last = series.as_ref().and_then(SeriesWriter::last_step).map(|step| step as u64);
         files.add(path);
         let mut drive = Drive {
+            checkpoints: Checkpoints::start(problem.checkpoint, &simulation),
             problem,
             simulation,
             files,
@@ -108,7 +111,7 @@ impl<'a, T: Number> Drive<'a, T> {
         Ok(drive)
     }
 
-    /// Steps to the end, or to the step in which a signal comes.
+    /// Steps to the end, or to the step in which a signal comes or the time on the wall is over.
     pub(super) fn run(&mut self, stop: &Stop) -> Result<End, Ended> {
         if !self.is_over()
             && let Some(why) = self.simulation.check_length()?
@@ -118,8 +121,14 @@ impl<'a, T: Number> Drive<'a, T> {
             let _ = writeln!(io::stderr(), "note: {why}");
         }
         while !self.is_over() {
-            if self.simulation.ranks().any(stop.wanted()) {
-                return Ok(End::Interrupted);
+            let events = stop.events(self.checkpoints.is_late());
+            match events.agree(self.simulation.ranks()) {
+                Action::None => {}
+                Action::Write => self.checkpoint()?,
+                Action::End(reason) => {
+                    self.simulation.settle()?;
+                    return Ok(End::Early(reason));
+                }
             }
             let end = self.problem.time.end.unwrap_or(f64::INFINITY);
             self.simulation.step_some(self.until_event(), end)?;
@@ -133,7 +142,8 @@ impl<'a, T: Number> Drive<'a, T> {
         let step = self.simulation.step_count();
         let (output, time) = (&self.problem.output, &self.problem.time);
         let next = |every: u64| (step / every.max(1) + 1).saturating_mul(every.max(1));
-        let events = [Some(output.series_every), output.every].into_iter().flatten();
+        let states = self.checkpoints.every_steps();
+        let events = [Some(output.series_every), output.every, states].into_iter().flatten();
         let events = events.map(next).chain(time.steps);
         events.min().map_or(1, |event| event.saturating_sub(step).max(1))
     }
@@ -157,8 +167,20 @@ impl<'a, T: Number> Drive<'a, T> {
             let left = steps_left(self.problem, &self.simulation).max(1);
             self.progress.expect(step + left);
         }
+        if self.checkpoints.is_due(step, self.simulation.t()) && !self.is_over() {
+            self.checkpoint()?;
+        }
         self.progress.update(step, self.simulation.t());
         Ok(())
+    }
+
+    /// Writes the state of this step. Values of a card are checked before, and rows of the series before the state are
+    /// on the disk.
+    fn checkpoint(&mut self) -> Result<(), Ended> {
+        self.simulation.settle()?;
+        let sync = |series: &SeriesWriter| series.sync().map_err(|e| cannot_write(&e));
+        self.series.as_ref().map_or(Ok(()), sync)?;
+        self.checkpoints.write(self.problem, &self.simulation, &mut self.files)
     }
 
     fn observe_row(&mut self) -> Result<(), Ended> {
@@ -186,7 +208,7 @@ impl<'a, T: Number> Drive<'a, T> {
                 self.files.last(self.problem, &self.simulation, FINAL)?;
             }
             // The row of a step between two others would be in no uninterrupted run.
-            End::Interrupted => self.files.last(self.problem, &self.simulation, INTERRUPTED)?,
+            End::Early(_) => self.files.last(self.problem, &self.simulation, INTERRUPTED)?,
         }
         let finish = |series: SeriesWriter| series.finish().map_err(|e| cannot_write(&e));
         self.series.map_or(Ok(()), finish)?;

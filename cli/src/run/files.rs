@@ -14,6 +14,7 @@ use stencil_runtime::{Axis, Error, Number, Quantity, Simulation, SystemDef};
 
 use super::Ended;
 use super::folder::{FINAL, Folder, INITIAL, PROBLEM};
+use super::latest::run_line;
 use crate::OUTPUT;
 
 /// The slope of an inertial range, beside spectra.
@@ -37,7 +38,11 @@ pub(super) fn cannot_write(error: &dyn Display) -> Ended {
 
 impl Files {
     /// Writes the problem with everything resolved into its folder.
-    pub(super) fn create(problem: &Problem, folder: Option<Folder>) -> Result<Self, Ended> {
+    /// The first line names the run, if it has a name.
+    pub(super) fn create(
+        (problem, run): (&Problem, Option<&str>),
+        folder: Option<Folder>,
+    ) -> Result<Self, Ended> {
         let mut files = Files { state: PathBuf::new(), folder, written: Vec::new() };
         files.state = files.path(FINAL);
         if !files.writes() {
@@ -45,7 +50,8 @@ impl Files {
         }
         let initial = files.copy_initial(problem)?;
         let path = files.path(PROBLEM);
-        files.write(&path, problem.to_toml(initial).as_bytes())?;
+        let text = run_line(run) + &problem.to_toml(initial);
+        files.write(&path, text.as_bytes())?;
         files.add(path);
         Ok(files)
     }
@@ -89,6 +95,16 @@ impl Files {
     /// Notes that a file is there.
     pub(super) fn add(&mut self, path: PathBuf) {
         self.written.push(path);
+    }
+
+    /// The folder, if this process writes files.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.folder.as_ref().map(Folder::path)
+    }
+
+    /// Notes that a file is there no longer.
+    pub(super) fn forget(&mut self, path: &Path) {
+        self.written.retain(|written| written != path);
     }
 
     /// Everything that was written.
@@ -182,7 +198,8 @@ impl Files {
         let (table, plot) = (self.path("spectrum.csv"), self.path("spectrum.png"));
         spectrum.save_csv(&table).map_err(|e| cannot_write(&e))?;
         self.add(table);
-        let curve = spectrum.plot(Some(INERTIAL));
+        let run = simulation.run_id().map(str::to_string);
+        let curve = spectrum.plot(Some(INERTIAL)).run(run);
         curve.save(&plot).map_err(|e| cannot_write(&e))?;
         self.add(plot);
         Ok(())
@@ -207,6 +224,7 @@ fn write_fields<T: Number>(
         file.f64(&format!("origin_{axis}"), origin[axis.index()])?;
         file.f64(&format!("spacing_{axis}"), spacing[axis.index()])?;
     }
+    simulation.sign(&mut file)?;
     file.finish()?;
     Ok(())
 }

@@ -99,6 +99,14 @@ impl Folder {
         Err(used(wanted, Path::new(PROBLEM)))
     }
 
+    /// The folder where the last run of a problem has gone, if it would go into one of its name with a number.
+    pub(super) fn last_of(problem: &Problem, if_used: IfUsed) -> PathBuf {
+        let wanted = &problem.output.dir;
+        let numbers = (2..MOST_FOLDERS).map(|number| numbered(wanted, number));
+        let others = numbers.take_while(|path| if_used == IfUsed::Number && path.is_dir());
+        others.last().unwrap_or_else(|| wanted.clone())
+    }
+
     /// Its path.
     pub(super) fn path(&self) -> &Path {
         &self.path
@@ -123,7 +131,8 @@ impl Folder {
             let name = name_of(file);
             is_initial(problem, file)
                 || state.is_some_and(|state| {
-                    let is_earlier = step_of(name).is_some_and(|step| step <= state.step);
+                    let step = step_of(name).or_else(|| checkpoint_step(name));
+                    let is_earlier = step.is_some_and(|step| step <= state.step);
                     let goes_on = [PROBLEM, INITIAL, SERIES].contains(&name);
                     is_earlier || goes_on || is_series_part(name) || same(file, state.path)
                 })
@@ -164,6 +173,7 @@ impl Folder {
             known.contains(&name)
                 || is_series_part(name)
                 || step_of(name).is_some()
+                || checkpoint_step(name).is_some()
                 || picture.is_some_and(|name| pictures.iter().any(|picture| picture == name))
         };
         let unreadable = |e: io::Error| failed("read the folder", &self.path, &e);
@@ -252,6 +262,28 @@ fn is_series_part(name: &str) -> bool {
     name.strip_suffix(".part") == Some(SERIES)
 }
 
+/// The name of the state that a run writes on its way, after this step.
+pub(super) fn checkpoint_name(step: u64) -> String {
+    format!("checkpoint_{step:06}.npz")
+}
+
+/// The step of `checkpoint_000100.npz`.
+fn checkpoint_step(name: &str) -> Option<u64> {
+    let step = name.strip_prefix("checkpoint_")?.strip_suffix(".npz")?.parse().ok()?;
+    (checkpoint_name(step) == name).then_some(step)
+}
+
+/// The states of a folder that its run has written on its way, with their steps.
+pub(super) fn checkpoints(folder: &Path) -> Result<Vec<(u64, PathBuf)>, Ended> {
+    let unreadable = |e: io::Error| failed("read the folder", folder, &e);
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        found.extend(checkpoint_step(name_of(&path)).map(|step| (step, path)));
+    }
+    Ok(found)
+}
+
 /// The step of `frame_000100.npz`.
 fn step_of(name: &str) -> Option<u64> {
     name.strip_prefix("frame_")?.strip_suffix(".npz")?.parse().ok()
@@ -316,5 +348,7 @@ mod tests {
         assert_eq!([at(1), at(2), at(30)], ["out/x", "out/x-2", "out/x-30"].map(PathBuf::from));
         assert_eq!(step_of("frame_001234567.npz"), Some(1_234_567));
         assert_eq!(step_of("frame_last.npz"), None);
+        assert_eq!(checkpoint_step(&checkpoint_name(1_234_567)), Some(1_234_567));
+        assert_eq!(checkpoint_step("checkpoint_12.npz"), None);
     }
 }

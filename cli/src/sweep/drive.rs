@@ -11,7 +11,7 @@ use stencil_runtime::report::clear_note;
 
 use super::member::Planned;
 use crate::BUG;
-use crate::run::Stop;
+use crate::run::Signals;
 
 /// The progress of a sweep.
 struct Progress {
@@ -23,9 +23,9 @@ struct Progress {
     quiet: bool,
 }
 
-/// Runs all that are not known, in their order, so many at once; their ends, and whether a signal came.
-pub(super) fn all(planned: &[Planned], jobs: usize, quiet: bool) -> (Vec<State>, bool) {
-    let stop = Stop::on_signals();
+/// Runs all that are not known, in their order, so many at once; their ends, and the exit code of a signal that came.
+pub(super) fn all(planned: &[Planned], jobs: usize, quiet: bool) -> (Vec<State>, Option<u8>) {
+    let stop = Signals::listen();
     let states = planned.iter().map(|planned| match &planned.known {
         Some(results) => State::Done(results.clone()),
         None => State::Open,
@@ -46,7 +46,7 @@ pub(super) fn all(planned: &[Planned], jobs: usize, quiet: bool) -> (Vec<State>,
     let work = || {
         let mut ends = Vec::new();
         while let Some(at) = open.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if stop.wanted() {
+            if stop.code().is_some() {
                 break;
             }
             let begun = Instant::now();
@@ -67,7 +67,7 @@ pub(super) fn all(planned: &[Planned], jobs: usize, quiet: bool) -> (Vec<State>,
             }
         }
     });
-    (states, stop.wanted())
+    (states, stop.code())
 }
 
 /// Does one run. A defect of the program that ends it does not end the others.

@@ -11,7 +11,7 @@ use stencil_runtime::io::read_text;
 
 use super::whole;
 use crate::run::{self, Ended, RunArgs};
-use crate::{BUG, INTERRUPTED, USAGE};
+use crate::{BUG, USAGE};
 
 /// The record of a run, in its folder.
 const RECORD: &str = "member.json";
@@ -75,7 +75,7 @@ impl Planned {
     pub(super) fn run(&self) -> State {
         match self.results() {
             Ok(results) => State::Done(results),
-            Err(ended) if ended.code == INTERRUPTED => State::Open,
+            Err(ended) if run::leaves_state(ended.code) => State::Open,
             Err(Ended { code, message }) => State::Failed { code, message },
         }
     }

@@ -11,7 +11,7 @@ use stencil_runtime::io::PartFile;
 use stencil_runtime::problem::{Change, Over, combinations};
 
 use crate::run::{RunArgs, Shared, refuse_ranks};
-use crate::{Ended, INTERRUPTED, USAGE, output};
+use crate::{Ended, OUT_OF_TIME, USAGE, output};
 
 mod drive;
 mod member;
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &SweepArgs, out: &mut dyn Write) -> Result<(), Ended> {
     let planned = planned.collect::<Result<Vec<_>, _>>()?;
     member::check(&planned, args.overwrite)?;
     fs::create_dir_all(&folder).map_err(|e| Ended::unwritten(&folder, &e))?;
-    let (states, interrupted) = drive::all(&planned, usize::from(args.jobs), args.quiet);
+    let (states, stopped) = drive::all(&planned, usize::from(args.jobs), args.quiet);
     let members = planned.iter().zip(states).map(|(planned, state)| planned.member(state));
     let sweep = Sweep { problem: name, keys, members: members.collect() };
     let files = write(&sweep, &folder)?;
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &SweepArgs, out: &mut dyn Write) -> Result<(), Ended> {
         output::write(out, b"\nfiles\n")?;
         output::list(&files, "  ", out)?;
     }
-    ended(&sweep, interrupted, &folder)
+    ended(&sweep, stopped, &folder)
 }
 
 /// Returns the name of the problem, and the folder of the sweep.
@@ -125,15 +125,16 @@ fn whole(path: &Path, text: &str) -> Result<(), Ended> {
 }
 
 /// Returns the end of the command: that of the first run that failed, if one did.
-fn ended(sweep: &Sweep, interrupted: bool, folder: &Path) -> Result<(), Ended> {
+fn ended(sweep: &Sweep, stopped: Option<u8>, folder: &Path) -> Result<(), Ended> {
     let [_, failed, open] = sweep.counts();
     let all = sweep.members.len();
-    if interrupted {
+    // Runs that no signal stopped are open by the limit of their time.
+    if let Some(code) = stopped.or((open > 0).then_some(OUT_OF_TIME)) {
         let message = format!(
-            "interrupted with {open} of {all} runs open; finished ones are kept in {}\n  help: the same command goes on",
+            "ended with {open} of {all} runs open; finished ones are kept in {}\n  help: the same command goes on",
             folder.display()
         );
-        return Err(Ended { code: INTERRUPTED, message });
+        return Err(Ended { code, message });
     }
     let code = sweep.members.iter().find_map(|member: &Member| match member.state {
         State::Failed { code, .. } => Some(code),

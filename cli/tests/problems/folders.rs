@@ -9,7 +9,7 @@ use stencil_runtime::io::{Npz, Table};
 use super::{assert_has, bytes, common, folder, good, text, write};
 
 /// All files of a folder.
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+pub(super) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{e}"));
     let paths = entries.map(|entry| entry.unwrap().path());
     let named = paths.map(|path| {
@@ -28,7 +28,7 @@ fn endless(options: &str, here: &Path) -> Child {
 }
 
 /// Waits for something that a run does soon.
-fn wait(is_there: impl Fn() -> bool) {
+pub(super) fn wait(is_there: impl Fn() -> bool) {
     for _ in 0..3000 {
         if is_there() {
             return;

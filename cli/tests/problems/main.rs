@@ -9,6 +9,7 @@ mod common;
 mod folders;
 mod hostile;
 mod restarts;
+mod survive;
 
 use common::{assert_has, good, json, refused, stencil, text};
 

@@ -44,6 +44,8 @@ pub struct Summary<'a, T> {
     pub errors: &'a BTreeMap<String, Norms>,
     /// Time on the wall of all steps, with the output between them.
     pub seconds: f64,
+    /// The parts of the time on the wall since the start of the command, in their order, with their names.
+    pub phases: &'a [(&'static str, f64)],
     /// Steps of this run, without those before a restart.
     pub steps: u64,
     /// The number of repaired fluxes, if the scheme keeps ranges.
@@ -153,6 +155,7 @@ impl<T: Number> Render for Summary<'_, T> {
                 Picked::Since(step) => json!({ "since": step }),
                 Picked::Failed(reason) => json!({ "failed": reason }),
             },
+            "run": simulation.run_id(),
             "steps": simulation.step_count(),
             "retaken": simulation.rejected_steps(),
             "repaired": self.repaired,
@@ -167,6 +170,7 @@ impl<T: Number> Render for Summary<'_, T> {
             })),
             "t": simulation.t(),
             "wall_s": self.seconds,
+            "phases_s": self.phases.iter().copied().collect::<BTreeMap<_, _>>(),
             "mpts_per_s": self.speed(),
             "errors": Value::Object(errors.collect::<Map<_, _>>()),
             "sums": Value::Object(sums.collect::<Map<_, _>>()),
@@ -200,6 +204,7 @@ impl<T: Number> Render for Summary<'_, T> {
                 },
             )
             .row("wall time", format_args!("{:.2} s", self.seconds))
+            .row("of the command", parts(self.phases))
             .row("speed", format_args!("{:.2} Mpts/s ({})", self.speed(), T::NAME));
         if let Some(picked) = self.picked() {
             summary = summary.row("schedule", picked);
@@ -265,6 +270,12 @@ fn observed(first: f64, last: f64) -> String {
     let values = [first, last].map(|value| significant(value, DIGITS));
     let change = significant(last - first, 3);
     format!("{:<13}{:<13}{change}", values[0], values[1])
+}
+
+/// Returns the parts of a time, as `0.31 s initial values, 2.50 s steps`.
+fn parts(phases: &[(&str, f64)]) -> String {
+    let parts = phases.iter().map(|(name, seconds)| format!("{seconds:.2} s {name}"));
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 fn is_frame(path: &Path) -> bool {

@@ -13,6 +13,8 @@ use stencil_runtime::{Axis, Error, Mesh, Number, Simulation};
 pub struct Picture {
     title: String,
     panels: Vec<Panel>,
+    /// The name of the run.
+    run: Option<String>,
 }
 
 /// One plot with its values.
@@ -42,7 +44,9 @@ pub fn pictures<T: Number>(
         match pictures.iter_mut().find(|(name, _)| *name == plot.file) {
             Some((_, picture)) => picture.panels.push(panel),
             None => {
-                let picture = Picture { title: problem.title.clone(), panels: vec![panel] };
+                let run = simulation.run_id().map(str::to_string);
+                let title = problem.title.clone();
+                let picture = Picture { title, panels: vec![panel], run };
                 pictures.push((plot.file.clone(), picture));
             }
         }
@@ -205,7 +209,7 @@ impl Picture {
             Some(first) if first.curve => self.curves(first).save(path),
             _ => {
                 let maps = self.panels.iter().map(Panel::map);
-                Panels::new(maps).title(self.title.as_str()).save(path)
+                Panels::new(maps).title(self.title.as_str()).run(self.run.clone()).save(path)
             }
         }
     }
@@ -214,7 +218,7 @@ impl Picture {
         let mut plot = LinePlot::new().title(self.title.as_str()).subtitle(first.caption.as_str());
         let single = self.panels.len() == 1;
         let label = if single { first.plot.label.as_str() } else { "" };
-        plot = plot.labels(first.axes[0].name(), label);
+        plot = plot.labels(first.axes[0].name(), label).run(self.run.clone());
         for panel in &self.panels {
             let (low, h) = panel.edges[0];
             let count = panel.values.ncols();

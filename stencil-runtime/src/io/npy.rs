@@ -105,17 +105,21 @@ pub(crate) fn write_elements<T: Element>(
         }
         return Ok(());
     }
+    // Rows of the interior of a field are whole, with ghost cells between them.
     let mut values = Vec::with_capacity(CHUNK);
-    let mut rest = array.iter().copied();
-    loop {
-        values.clear();
-        values.extend(rest.by_ref().take(CHUNK));
-        if values.is_empty() {
-            return Ok(());
+    for row in array.rows() {
+        match row.as_slice() {
+            Some(row) => values.extend_from_slice(row),
+            None => values.extend(row.iter().copied()),
         }
-        T::put(&values, &mut bytes);
-        out.write_all(&bytes)?;
+        if values.len() >= CHUNK {
+            T::put(&values, &mut bytes);
+            out.write_all(&bytes)?;
+            values.clear();
+        }
     }
+    T::put(&values, &mut bytes);
+    out.write_all(&bytes)
 }
 
 /// Returns the shape of a `.npy` that begins with these bytes.

@@ -126,27 +126,32 @@ impl Canvas {
         }
     }
 
-    /// Writes the picture; it appears under its name only when it is complete.
-    pub(super) fn save(&self, path: &Path) -> Result<(), PlotError> {
+    /// Writes the picture, with the name of the run that it shows as a text; it appears under its name only when it is
+    /// complete.
+    pub(super) fn save(&self, path: &Path, run: Option<&str>) -> Result<(), PlotError> {
         let write = || {
             let mut file = PartFile::create(path)?;
-            encode(&mut file, (self.width, self.height), &self.pixels)?;
+            encode(&mut file, (self.width, self.height), &self.pixels, run)?;
             file.finish()
         };
         write().map_err(|source| PlotError::Io { path: path.to_path_buf(), source })
     }
 }
 
-/// Writes pixels as PNG, row by row from the top.
+/// Writes pixels as PNG, row by row from the top, and the name of a run in a chunk `iTXt`.
 pub(super) fn encode(
     out: impl Write,
     (width, height): (i32, i32),
     pixels: &[Color],
+    run: Option<&str>,
 ) -> io::Result<()> {
     let mut encoder = png::Encoder::new(out, width as u32, height as u32);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_compression(png::Compression::High);
+    if let Some(run) = run {
+        encoder.add_itxt_chunk("Run".into(), run.into()).map_err(io::Error::other)?;
+    }
     let bytes: Vec<u8> = pixels.iter().flat_map(|c| [c.0, c.1, c.2]).collect();
     let mut writer = encoder.write_header().map_err(io::Error::other)?;
     writer.write_image_data(&bytes).map_err(io::Error::other)?;

@@ -91,6 +91,8 @@ pub struct LinePlot {
     pub title: String,
     /// A line of second rank, below the title.
     pub subtitle: String,
+    /// The name of the run that is shown, which a PNG carries.
+    pub run: Option<String>,
     /// The x axis's label.
     pub x_label: String,
     /// The y axis's label.
@@ -120,6 +122,12 @@ impl LinePlot {
     /// Sets the title.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
+        self
+    }
+
+    /// Sets the name of the run that is shown: a PNG has it as the text `Run` in a chunk `iTXt`.
+    pub fn run(mut self, name: Option<String>) -> Self {
+        self.run = name;
         self
     }
 
@@ -223,6 +231,7 @@ impl LinePlot {
         let width = right.max(plot.right() + 12) + MARGIN;
         let height = low.max(plot.bottom() + x.room_below()) + MARGIN;
         let mut scene = Scene::new(width as f32, height as f32);
+        scene.run.clone_from(&self.run);
         x.grid(&mut scene, plot, true);
         y.grid(&mut scene, plot, false);
         scene.frame(plot, FRAME, Color::INK);

@@ -42,6 +42,8 @@ pub struct Panels<'a> {
     pub panels: Vec<Heatmap<'a>>,
     /// Panels to a row.
     pub columns: usize,
+    /// The name of the run that is shown, which a PNG carries.
+    pub run: Option<String>,
 }
 
 impl<'a> Panels<'a> {
@@ -53,12 +55,18 @@ impl<'a> Panels<'a> {
             4 => 2,
             _ => 3,
         };
-        Self { title: String::new(), panels, columns }
+        Self { title: String::new(), panels, columns, run: None }
     }
 
     /// Sets the common title.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
+        self
+    }
+
+    /// Sets the name of the run that is shown: a PNG has it as the text `Run` in a chunk `iTXt`.
+    pub fn run(mut self, name: Option<String>) -> Self {
+        self.run = name;
         self
     }
 
@@ -97,6 +105,7 @@ impl<'a> Panels<'a> {
         let head = if self.title.is_empty() { 0 } else { 58 };
         let (places, (width, height)) = arrange(&drawn, self.columns.max(1), head);
         let mut scene = Scene::new(width as f32, height as f32);
+        scene.run.clone_from(&self.run);
         if let Some(first) = places.first().filter(|_| head > 0) {
             let room = (width - first.x - MARGIN) as f32;
             let (text, style) = fonts.fit(&self.title, SUPER_TITLE, room);

@@ -146,12 +146,14 @@ impl Writing {
 pub struct Scene {
     size: (f32, f32),
     shapes: Vec<Shape>,
+    /// The run that is shown, as text of a PNG.
+    pub(super) run: Option<String>,
 }
 
 impl Scene {
     /// Makes an empty drawing, of this width and height in pixels.
     pub fn new(width: f32, height: f32) -> Self {
-        Scene { size: (width, height), shapes: Vec::new() }
+        Scene { size: (width, height), shapes: Vec::new(), run: None }
     }
 
     /// Returns width and height.
@@ -293,7 +295,7 @@ impl Scene {
     /// # Errors
     /// If the file cannot be written.
     pub fn save_png(&self, file: impl AsRef<Path>) -> Result<(), PlotError> {
-        self.canvas().save(file.as_ref())
+        self.canvas().save(file.as_ref(), self.run.as_deref())
     }
 
     pub(super) fn canvas(&self) -> Canvas {

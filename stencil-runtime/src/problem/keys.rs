@@ -188,6 +188,12 @@ pub const KEYS: &[Key] = &[
         "the number of steps after which the run ends; 0 for the initial state alone",
     ),
     key(
+        "time",
+        "wall",
+        r#"wall = "3h55m""#,
+        "the time on the wall, from the start of the command, after which the run writes its state and ends with exit code 124, to be continued; none if not given",
+    ),
+    key(
         "output",
         "dir",
         r#"dir = "out/gs""#,
@@ -211,6 +217,25 @@ pub const KEYS: &[Key] = &[
         "spectrum",
         "spectrum = true",
         "write the energy spectrum of the vector `u` at the end",
+    ),
+    key(
+        "checkpoint",
+        "every_steps",
+        "every_steps = 1000",
+        "steps between states on the way; the three conditions may be combined; no states if none is given",
+    ),
+    key(
+        "checkpoint",
+        "every_time",
+        "every_time = 0.5",
+        "simulated time between states: one follows the step that reaches a multiple of it, and no step is shortened",
+    ),
+    key("checkpoint", "every_minutes", "every_minutes = 30", "minutes on the wall between states"),
+    key(
+        "checkpoint",
+        "keep",
+        "keep = 3",
+        "the number of these states that stay, the last ones; 2 if not given",
     ),
     key(
         "plot",
@@ -254,7 +279,17 @@ pub const KEYS: &[Key] = &[
 
 /// The sections, in the order of a file.
 pub(super) const SECTIONS: &[&str] = &[
-    "mesh", "boundary", "params", "let", "random", "init", "source", "exact", "time", "output",
+    "mesh",
+    "boundary",
+    "params",
+    "let",
+    "random",
+    "init",
+    "source",
+    "exact",
+    "time",
+    "output",
+    "checkpoint",
     "plot",
 ];
 

@@ -36,8 +36,10 @@ use crate::{Axis, Devices, Mesh, Stream, SystemDef};
 
 pub mod boundary;
 mod change;
+mod checkpoint;
 mod document;
 mod expression;
+mod identity;
 mod keys;
 mod library;
 mod mistakes;
@@ -55,7 +57,9 @@ mod write;
 
 pub use boundary::FaceKind;
 pub use change::{Change, Over, combinations};
+pub use checkpoint::Checkpoint;
 pub use expression::Expression;
+pub use identity::branched;
 pub use keys::{KEYS, Key};
 pub use library::Library;
 pub use mistakes::ProblemError;
@@ -133,6 +137,8 @@ pub struct Problem {
     pub time: Time,
     /// The output files.
     pub output: Output,
+    /// The states that are written on the way.
+    pub checkpoint: Checkpoint,
     /// Pictures.
     pub plots: Vec<Plot>,
 }
@@ -278,6 +284,7 @@ fn read(
     });
     let time = settings::time(document, model, h, reader);
     let output = settings::output(document, name, &resolved, &boundary, reader);
+    let checkpoint = checkpoint::read(document, reader);
     let plots = plot::read(document, &scope, &resolved, mesh.as_ref(), reader);
     Some(Problem {
         name: name.to_string(),
@@ -296,6 +303,7 @@ fn read(
         exact,
         time: time?,
         output: output?,
+        checkpoint: checkpoint?,
         plots,
         origin: resolved.origin,
         system: resolved.system,

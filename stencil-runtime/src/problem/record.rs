@@ -67,7 +67,7 @@ impl Problem {
 
     /// Returns the settings that the steps depend on, a line `section.key = value` each. System, scheme, precision and
     /// cells are not among them: a state with others is refused.
-    fn settings(&self) -> String {
+    pub(super) fn settings(&self) -> String {
         let axes = self.system.model().dimension;
         let mut lines = vec![
             format!("mesh.extent = {}", numbers(&self.mesh.extent[..axes])),

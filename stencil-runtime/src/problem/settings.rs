@@ -1,6 +1,7 @@
 //! Sections of numbers and words: mesh, parameters, time and output.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use stencil_compiler::catalogue::Rank;
 use stencil_compiler::diag::Code;
@@ -46,6 +47,8 @@ pub struct Time {
     pub end: Option<f64>,
     /// The number of steps after which it ends at the latest.
     pub steps: Option<u64>,
+    /// The time on the wall after which it writes its state and ends, to be continued.
+    pub wall: Option<Duration>,
 }
 
 /// The output of a problem.
@@ -258,6 +261,7 @@ pub(super) fn time(
     let end = end.map(|item| reader.positive(Name("time", "end"), item));
     let steps = table.get("steps");
     let steps = steps.map(|item| reader.whole(Name("time", "steps"), item, 0));
+    let wall = table.get("wall").map(|item| super::checkpoint::wall(item, reader));
     if end.is_none() && steps.is_none() {
         let help = "add end = .. (a time) or steps = .. (a number of steps) under [time]";
         missing(reader, "nothing says when the run ends", help);
@@ -298,6 +302,7 @@ pub(super) fn time(
         look_every: look_every.map_or(Some(None), |steps| steps.map(Some))?,
         end: end.map_or(Some(None), |end| end.map(Some))?,
         steps: steps.map_or(Some(None), |steps| steps.map(Some))?,
+        wall: wall.map_or(Some(None), |wall| wall.map(Some))?,
     })
 }
 

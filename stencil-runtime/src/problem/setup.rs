@@ -71,7 +71,7 @@ impl Problem {
         }
     }
 
-    /// Sets the initial values of all components.
+    /// Sets the initial values of all components, and names the run by [`Problem::run_id`].
     ///
     /// # Errors
     /// If the file of initial values cannot be read, or the simulation is of another system.
@@ -101,6 +101,7 @@ impl Problem {
                 }
             }
         }
+        simulation.set_run_id(self.run_id()?);
         Ok(())
     }
 
@@ -125,11 +126,20 @@ impl Problem {
 /// Returns values of an expression that uses random fields with these components.
 fn made_of<T: Number>(value: &Expression, random: &[Array3<f64>], mesh: &Mesh) -> Array3<T> {
     let [nx, ny, nz] = mesh.cells;
-    Array3::from_shape_fn((nz, ny, nx), |(z, y, x)| {
-        let point = mesh.point([x as isize, y as isize, z as isize]);
-        let own: Vec<f64> = random.iter().map(|field| field[[z, y, x]]).collect();
-        T::from_f64(value.at(point, 0.0, &own))
-    })
+    let mut values = Array3::from_elem((nz, ny, nx), T::ZERO);
+    let rows = values.as_slice_mut().unwrap_or_default().par_chunks_mut(nx);
+    rows.enumerate().for_each(|(at, row)| {
+        let (z, y) = (at / ny, at % ny);
+        let mut own = vec![0.0; random.len()];
+        for (x, cell) in row.iter_mut().enumerate() {
+            let point = mesh.point([x as isize, y as isize, z as isize]);
+            for (own, field) in own.iter_mut().zip(random) {
+                *own = field[[z, y, x]];
+            }
+            *cell = T::from_f64(value.at(point, 0.0, &own));
+        }
+    });
+    values
 }
 
 fn norms<T: Number>(values: &ArrayView3<'_, T>, exact: &Expression, mesh: &Mesh, t: f64) -> Norms {

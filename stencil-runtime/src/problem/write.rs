@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use stencil_compiler::expr::real::Precision;
 
 use super::boundary::Kind;
+use super::checkpoint::wall_text;
 use super::system::scheme_text;
 use stencil_compiler::stability::Axes;
 
@@ -52,6 +53,7 @@ impl Problem {
         section(&mut out, "exact", lines(&self.exact));
         self.write_time(&mut out);
         self.write_output(&mut out);
+        section(&mut out, "checkpoint", self.checkpoint.lines().into_iter());
         self.write_plots(&mut out);
         out
     }
@@ -134,6 +136,7 @@ impl Problem {
         let look = look.map(|steps| ("look_every", steps.to_string()));
         let end = self.time.end.map(|end| ("end", number(end)));
         let steps = self.time.steps.map(|steps| ("steps", steps.to_string()));
+        let wall = self.time.wall.map(|wall| ("wall", quoted(&wall_text(wall))));
         section(
             out,
             "time",
@@ -145,7 +148,8 @@ impl Problem {
                 .chain(keep)
                 .chain(look)
                 .chain(end)
-                .chain(steps),
+                .chain(steps)
+                .chain(wall),
         );
     }
 

@@ -299,8 +299,11 @@ impl<T: Number> Simulation<T> {
         Moment { step: self.steps + 1, t: self.t, dt }
     }
 
-    /// Waits for steps that a device has begun, and checks their values.
-    pub(super) fn settle(&mut self) -> Result<(), Error> {
+    /// Waits for steps that a card has begun, and checks their values: what is saved then is good.
+    ///
+    /// # Errors
+    /// If a value is not finite; the fields are then those before the step, as for [`step`](Self::step).
+    pub fn settle(&mut self) -> Result<(), Error> {
         let checked = self.device.check();
         checked.map_err(|failure| self.fail(failure))
     }

@@ -106,6 +106,8 @@ pub struct Simulation<T> {
     at_once: u64,
     /// Are the fields those of a failed step?
     lost: bool,
+    /// The name of the run, if it has one.
+    run: Option<String>,
     timings: Timings,
     picking: Picking<T>,
 }
@@ -195,6 +197,7 @@ impl<T: Number> Simulation<T> {
             is_set: false,
             at_once: adapting::FIRST,
             lost: false,
+            run: None,
             timings,
             picking,
         };

@@ -12,6 +12,13 @@ use crate::io::{Npz, NpzError, NpzWriter};
 use crate::mesh::Axis;
 use crate::{Error, Number};
 
+/// The version of states that this program writes, and the latest that it reads. Files without it are of the first.
+const VERSION: u64 = 1;
+
+/// Entries beside the settings.
+const VERSION_ENTRY: &str = "state_version";
+const RUN: &str = "run";
+
 /// The result of [`Simulation::restore`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -28,7 +35,8 @@ pub struct Restored {
 impl<T: Number> Simulation<T> {
     /// Writes the state to a `.npz`: all components as `[z, y, x]`, the time `t` and the `step`; beside them the
     /// settings of the run: `system`, `scheme`, `params`, `boundaries`, `sources`, `dt`, `cfl` if time steps adapt,
-    /// `origin_x`, `spacing_x` and so on. A component of such a name keeps it; the other entry then ends in `_`.
+    /// `origin_x`, `spacing_x` and so on; `state_version`, and the [`run`](Self::run_id) if it has a name. A component of
+    /// such a name keeps it; the other entry then ends in `_`.
     ///
     /// ```no_run
     /// # fn save(simulation: &stencil_runtime::Simulation<f32>) -> Result<(), stencil_runtime::Error> {
@@ -56,14 +64,38 @@ impl<T: Number> Simulation<T> {
         };
         file.f64(&self.entry("t"), self.t)?;
         file.u64(&self.entry("step"), self.steps)?;
+        file.u64(&self.entry(VERSION_ENTRY), VERSION)?;
         for (name, value) in self.numbers() {
             file.f64(&self.entry(&name), value)?;
         }
         for (name, text) in self.texts().iter().chain(more) {
             file.text(&self.entry(name), text)?;
         }
+        self.sign(&mut file)?;
         file.finish()?;
         Ok(())
+    }
+
+    /// Adds the [name of the run](Self::run_id) to a file, in the entry `run`, if the run has one.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn sign(&self, file: &mut NpzWriter) -> Result<(), Error> {
+        if let Some(run) = &self.run {
+            file.text(&self.entry(RUN), run)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the name of the run, which its files carry: one that [`set_run_id`](Self::set_run_id) gave, that
+    /// [`Problem::initialize`](crate::problem::Problem::initialize) derived from the problem, or that of a restored state.
+    pub fn run_id(&self) -> Option<&str> {
+        self.run.as_deref()
+    }
+
+    /// Names the run.
+    pub fn set_run_id(&mut self, name: impl Into<String>) {
+        self.run = Some(name.into());
     }
 
     /// Begins a `.npz` with some components as `[z, y, x]`, and returns it with room for more entries; `None` on ranks that do not
@@ -173,8 +205,8 @@ impl<T: Number> Simulation<T> {
     /// ```
     ///
     /// # Errors
-    /// If the file cannot be read, is damaged in one bit or carries no checksum of its bytes, or is of
-    /// another system, scheme, precision or number of cells. The simulation is then as it was.
+    /// If the file cannot be read, is damaged in one bit or carries no checksum of its bytes, is of a later version of
+    /// states, or is of another system, scheme, precision or number of cells. The simulation is then as it was.
     pub fn restore(&mut self, path: impl AsRef<Path>) -> Result<Restored, Error> {
         let path = path.as_ref();
         let mut file = Npz::open(path)?;
@@ -195,6 +227,12 @@ impl<T: Number> Simulation<T> {
                 "it is damaged, or another program wrote it: give another state, or its arrays as initial values (`[init] file = ..`)",
             ));
         }
+        check_version(&mut file, &self.entry(VERSION_ENTRY))
+            .map_err(|(reason, help)| foreign(reason, help))?;
+        let run = match file.text(&self.entry(RUN)) {
+            Err(NpzError::Missing { .. }) => None,
+            found => Some(found?),
+        };
         let mut texts = BTreeMap::new();
         for (name, _) in self.texts() {
             texts.insert(name, file.text(&self.entry(name)).map_err(no_state)?);
@@ -231,7 +269,7 @@ impl<T: Number> Simulation<T> {
             self.set_array(name, view)?;
         }
         (self.t, self.steps, self.lost) = (t, step, false);
-        self.last_dt = dt;
+        (self.last_dt, self.run) = (dt, run);
         if matches!(self.pace, Pace::Auto { .. }) && step > 0 {
             self.go_on_with(dt);
         }
@@ -308,6 +346,22 @@ impl<T: Number> Simulation<T> {
     fn array_bytes(&self) -> u64 {
         let points = self.cells().iter().fold(1_u64, |all, n| all.saturating_mul(*n as u64));
         points.saturating_mul(8).saturating_add(1 << 16)
+    }
+}
+
+/// Checks that this program knows the version of a state; else returns the reason, and the way out.
+fn check_version(file: &mut Npz, entry: &str) -> Result<(), (String, &'static str)> {
+    let way_out = "continue by the version of stencil that wrote it, or a later one";
+    match file.u64(entry) {
+        Err(NpzError::Missing { .. }) => Ok(()),
+        Ok(version) if version <= VERSION => Ok(()),
+        Ok(version) => Err((
+            format!(
+                "it is a state of version {version}, and this program reads those up to {VERSION}"
+            ),
+            way_out,
+        )),
+        Err(other) => Err((other.to_string(), way_out)),
     }
 }
 

@@ -245,9 +245,10 @@ impl<T: Number> Simulation<T> {
         Ok(self.last_dt)
     }
 
-    /// Continues with automatic steps of this length until the limit has to be found again.
+    /// Continues with automatic steps of this length, that of the last step, until the limit has to be found again: before
+    /// the next step, if it would have been found there.
     pub(super) fn go_on_with(&mut self, dt: f64) {
-        (self.last_dt, self.found_at) = (dt, Some(self.steps / EVERY * EVERY));
+        (self.last_dt, self.found_at) = (dt, Some(self.steps.saturating_sub(1) / EVERY * EVERY));
     }
 
     fn unstable(&self, dt: f64, term: String, limit: &Strictest) -> Error {

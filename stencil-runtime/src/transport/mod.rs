@@ -154,6 +154,11 @@ impl Ranks {
         all[0].first_chunk().map_or(own, |bytes| u64::from_le_bytes(*bytes))
     }
 
+    /// Returns the bytes of the first rank. All ranks ask together.
+    pub fn bytes_of_first(&self, own: &[u8]) -> Vec<u8> {
+        self.gather(own).swap_remove(0)
+    }
+
     /// Returns the first rank whose bytes differ from those of rank 0. All ranks ask together.
     pub fn first_unlike(&self, own: &[u8]) -> Option<usize> {
         let all = self.gather(own);

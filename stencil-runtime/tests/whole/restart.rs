@@ -240,3 +240,44 @@ fn a_state_knows_its_last_time_step() {
     second.save_npz(&temp.0).unwrap();
     assert_eq!(std::fs::read(&temp.0).unwrap(), saved);
 }
+
+/// Automatic steps find their length anew every 32 steps: a state of such a step has the length of the one before.
+#[test]
+fn automatic_steps_go_on_where_their_length_is_found_anew() {
+    let system = system();
+    let build = || builder::<f64>(&system).auto_step().build().unwrap();
+    for step in [31, 32, 33] {
+        let temp = Temp::new(&format!("automatic-{step}"));
+        let mut whole = build();
+        start(&mut whole);
+        whole.run(step, |_, _| ()).unwrap();
+        whole.save_npz(&temp.0).unwrap();
+        let before = whole.dt();
+        whole.run(3, |_, _| ()).unwrap();
+        assert_ne!(whole.dt() == before, step < 33, "{step}");
+        let mut second = build();
+        second.restore(&temp.0).unwrap();
+        second.run(3, |_, _| ()).unwrap();
+        assert_eq!(bits(&second), bits(&whole), "{step}");
+    }
+}
+
+#[test]
+fn a_state_of_a_later_version_is_refused() {
+    let temp = Temp::new("version");
+    let system = system();
+    let mut first = builder::<f64>(&system).dt(1e-3).build().unwrap();
+    start(&mut first);
+    first.set_run_id("a name");
+    first.save_npz(&temp.0).unwrap();
+    let mut second = builder::<f64>(&system).dt(1e-3).build().unwrap();
+    second.restore(&temp.0).unwrap();
+    assert_eq!(second.run_id(), Some("a name"));
+    // A version that is not known, whatever else the file holds.
+    let mut file = NpzWriter::create(&temp.0).unwrap();
+    file.u64("state_version", 2).unwrap();
+    file.finish().unwrap();
+    let error = second.restore(&temp.0).unwrap_err().to_string();
+    assert!(error.contains("of version 2") && error.contains("up to 1"), "{error}");
+    assert!(error.contains("the version of stencil that wrote it"), "{error}");
+}

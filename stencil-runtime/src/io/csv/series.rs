@@ -121,6 +121,14 @@ impl SeriesWriter {
         self.file.write_all(line(row).as_bytes()).map_err(|e| io_error(&self.part, "write", e))
     }
 
+    /// Flushes the rows to the disk, so that they outlive the machine.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn sync(&self) -> Result<(), CsvError> {
+        self.file.sync_data().map_err(|e| io_error(&self.part, "write", e))
+    }
+
     /// Flushes to the disk and renames the file to its name.
     ///
     /// # Errors

@@ -119,7 +119,7 @@ fn fill(out: &mut String, area: Rect, color: Color, coverage: f32) -> std::fmt::
 fn image(out: &mut String, area: Rect, pixels: &[Color]) -> std::fmt::Result {
     let mut bytes = Vec::new();
     // Writing to memory does not fail.
-    let _ = crate::plot::canvas::encode(&mut bytes, (area.w, area.h), pixels);
+    let _ = crate::plot::canvas::encode(&mut bytes, (area.w, area.h), pixels, None);
     let Rect { x, y, w, h } = area;
     writeln!(
         out,
