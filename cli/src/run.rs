@@ -25,6 +25,7 @@ mod changes;
 mod drive;
 mod files;
 mod folder;
+mod frames;
 mod ranks;
 mod signals;
 pub(crate) mod target;
@@ -177,7 +178,7 @@ impl From<Error> for Ended {
             | Error::NoTimeStep { .. }
             | Error::StepRejected { .. }
             | Error::Speed(_) => NUMERICAL,
-            Error::Output(_) => OUTPUT,
+            Error::Output(_) | Error::Frame(_) => OUTPUT,
             Error::Bug(_) => BUG,
             _ => USAGE,
         };

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use stencil_compiler::diag::Code;
-use stencil_runtime::io::{way_out, whole_of};
+use stencil_runtime::io::{FrameFormat, way_out, whole_of};
 use stencil_runtime::problem::{Problem, picture_names};
 
 use super::Ended;
@@ -123,8 +123,10 @@ impl Folder {
             let name = name_of(file);
             is_initial(problem, file)
                 || state.is_some_and(|state| {
-                    let is_earlier = step_of(name).is_some_and(|step| step <= state.step);
-                    let goes_on = [PROBLEM, INITIAL, SERIES].contains(&name);
+                    let is_earlier =
+                        FrameFormat::step_of(name).is_some_and(|step| step <= state.step);
+                    let goes_on = [PROBLEM, INITIAL, SERIES].contains(&name)
+                        || FrameFormat::is_of_all(name);
                     is_earlier || goes_on || is_series_part(name) || same(file, state.path)
                 })
         };
@@ -132,7 +134,8 @@ impl Folder {
         files.retain(|file| !stays(file));
         files.sort_by_key(|file| (name_of(file) == PROBLEM, file.clone()));
         for file in files {
-            match fs::remove_file(&file) {
+            let is_folder = fs::symlink_metadata(&file).is_ok_and(|file| file.is_dir());
+            match if is_folder { fs::remove_dir_all(&file) } else { fs::remove_file(&file) } {
                 Err(e) if e.kind() != io::ErrorKind::NotFound => {
                     return Err(failed("remove", &file, &e));
                 }
@@ -163,7 +166,8 @@ impl Folder {
             let picture = name.strip_suffix(".png");
             known.contains(&name)
                 || is_series_part(name)
-                || step_of(name).is_some()
+                || FrameFormat::step_of(name).is_some()
+                || FrameFormat::is_of_all(name)
                 || picture.is_some_and(|name| pictures.iter().any(|picture| picture == name))
         };
         let unreadable = |e: io::Error| failed("read the folder", &self.path, &e);
@@ -252,11 +256,6 @@ fn is_series_part(name: &str) -> bool {
     name.strip_suffix(".part") == Some(SERIES)
 }
 
-/// The step of `frame_000100.npz`.
-fn step_of(name: &str) -> Option<u64> {
-    name.strip_prefix("frame_")?.strip_suffix(".npz")?.parse().ok()
-}
-
 fn name_of(path: &Path) -> &str {
     path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
@@ -314,7 +313,7 @@ mod tests {
     fn folders_are_numbered_by_name() {
         let at = |number| numbered(Path::new("out/x"), number);
         assert_eq!([at(1), at(2), at(30)], ["out/x", "out/x-2", "out/x-30"].map(PathBuf::from));
-        assert_eq!(step_of("frame_001234567.npz"), Some(1_234_567));
-        assert_eq!(step_of("frame_last.npz"), None);
+        assert_eq!(FrameFormat::step_of("frame_001234567.npz"), Some(1_234_567));
+        assert_eq!(FrameFormat::step_of("frame_last.npz"), None);
     }
 }

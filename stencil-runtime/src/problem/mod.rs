@@ -41,6 +41,7 @@ mod expression;
 mod keys;
 mod library;
 mod mistakes;
+mod output;
 mod plot;
 mod random;
 mod reader;
@@ -61,7 +62,8 @@ pub use library::Library;
 pub use mistakes::ProblemError;
 pub use plot::{Plot, Shown, picture_names};
 pub use random::Random;
-pub use settings::{Output, Time, TimeStep};
+pub use output::Output;
+pub use settings::{Time, TimeStep};
 pub use setup::Norms;
 pub use system::Origin;
 pub use values::Initial;
@@ -277,7 +279,8 @@ fn read(
         spacing[..model.dimension].iter().copied().fold(f64::INFINITY, f64::min)
     });
     let time = settings::time(document, model, h, reader);
-    let output = settings::output(document, name, &resolved, &boundary, reader);
+    let of_run = (&resolved, precision);
+    let output = output::output(document, name, of_run, (mesh.as_ref(), &boundary), reader);
     let plots = plot::read(document, &scope, &resolved, mesh.as_ref(), reader);
     Some(Problem {
         name: name.to_string(),

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use ndarray::{ArrayD, ArrayView3, Ix3};
+use ndarray::{ArrayD, ArrayView3, Ix3, arr0};
 use stencil_compiler::model::{Formulation, text};
 
 use super::values::check_shape;
 use super::{Pace, Simulation};
-use crate::io::{Npz, NpzError, NpzWriter};
+use crate::io::{Npz, NpzError, NpzWriter, Value};
 use crate::mesh::Axis;
 use crate::{Error, Number};
 
@@ -54,16 +54,25 @@ impl<T: Number> Simulation<T> {
         let Some(mut file) = self.begin_npz(path, &names)? else {
             return Ok(());
         };
-        file.f64(&self.entry("t"), self.t)?;
-        file.u64(&self.entry("step"), self.steps)?;
-        for (name, value) in self.numbers() {
-            file.f64(&self.entry(&name), value)?;
-        }
-        for (name, text) in self.texts().iter().chain(more) {
-            file.text(&self.entry(name), text)?;
+        for (name, value) in self.state_entries(more) {
+            file.value(&name, &value)?;
         }
         file.finish()?;
         Ok(())
+    }
+
+    /// Returns the entries of a state beside its components, with more names and texts.
+    pub(super) fn state_entries(&self, more: &[(&str, String)]) -> Vec<(String, Value)> {
+        let mut entries = vec![
+            (self.entry("t"), Value::F64(arr0(self.t).into_dyn())),
+            (self.entry("step"), Value::U64(self.steps)),
+        ];
+        let numbers = self.numbers().into_iter();
+        entries.extend(numbers.map(|(name, value)| (self.entry(&name), Value::F64(arr0(value).into_dyn()))));
+        let texts = self.texts();
+        let texts = texts.iter().chain(more);
+        entries.extend(texts.map(|(name, text)| (self.entry(name), Value::Text(text.clone()))));
+        entries
     }
 
     /// Begins a `.npz` with some components as `[z, y, x]`, and returns it with room for more entries; `None` on ranks that do not
