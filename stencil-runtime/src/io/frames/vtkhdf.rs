@@ -1,5 +1,5 @@
-//! Frames as VTKHDF, a file each: an image of one time step, for VTK's own reader; and a list of all files with their times,
-//! as ParaView reads it.
+//! Frames as VTKHDF, a file each: an image at one time, for VTK's own reader; and a list of all files with their times, as
+//! ParaView reads it.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -13,8 +13,8 @@ use super::{
     Format, FrameError, FrameFormat, FrameLayout, Moment, Part, VTKHDF_SERIES, Values,
 };
 
-/// The version of the file format: images of several times came with 2.0.
-const VERSION: [i64; 2] = [2, 0];
+/// The version of the file format.
+const VERSION: [i64; 2] = [1, 0];
 /// Components of a vector in VTK.
 const COMPONENTS: usize = 3;
 
@@ -71,9 +71,7 @@ impl Frames {
             while let Some(bytes) = values.next()? {
                 file.put(&bytes).map_err(failed)?;
             }
-            // The first axis is that of time.
-            let mut shape = vec![1];
-            shape.extend(self.layout.shape().map(|n| n as u64));
+            let mut shape = self.shape();
             if part.len() > 1 {
                 shape.push(part.len() as u64);
             }
@@ -92,9 +90,8 @@ impl Frames {
         let data = file.group(arrays, &[])?;
         let at = file.position();
         file.put(&moment.t.to_le_bytes())?;
-        let times = file.array(Kind::F64, &[1], at)?;
-        let count = Attribute::numbers("NSteps", &[1]).scalar();
-        let steps = file.group(&[("Values", times)], &[count])?;
+        let time = file.array(Kind::F64, &[1], at)?;
+        let fields = file.group(&[("TimeValue", time)], &[])?;
         let of_values = if self.layout.centered { "CellData" } else { "PointData" };
         let (extent, origin) = self.extent();
         let image = [
@@ -105,7 +102,7 @@ impl Frames {
             Attribute::floats("Spacing", &self.layout.spacing),
             Attribute::floats("Direction", &[1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]),
         ];
-        let image = file.group(&[(of_values, data), ("Steps", steps)], &image)?;
+        let image = file.group(&[(of_values, data), ("FieldData", fields)], &image)?;
         let mut about = vec![
             Attribute::floats("t", &[moment.t]).scalar(),
             Attribute::numbers("step", &[moment.step as i64]).scalar(),
@@ -116,6 +113,14 @@ impl Frames {
         file.finish(root)
     }
 
+    /// Returns the shape of an array of one component: VTK leaves out the axes along which its image has one point.
+    fn shape(&self) -> Vec<u64> {
+        let (extent, _) = self.extent();
+        let axes = (0..3).rev().filter(|axis| extent[2 * axis + 1] > 0);
+        let shape: Vec<u64> = axes.map(|axis| self.layout.cells[axis] as u64).collect();
+        if shape.is_empty() { vec![1] } else { shape }
+    }
+
     /// Returns the numbers of the first and the last point along each axis, and the coordinates of point zero.
     fn extent(&self) -> ([i64; 6], [f64; 3]) {
         let layout = &self.layout;
@@ -123,9 +128,9 @@ impl Frames {
         let mut origin = layout.first;
         for axis in 0..3 {
             let cells = layout.cells[axis] as i64;
-            let is_cut = axis >= layout.dimension;
-            extent[2 * axis + 1] = if layout.centered && !is_cut { cells } else { cells - 1 };
-            if layout.centered && !is_cut {
+            let is_flat = axis >= layout.dimension;
+            extent[2 * axis + 1] = if layout.centered && !is_flat { cells } else { cells - 1 };
+            if layout.centered && !is_flat {
                 origin[axis] -= 0.5 * layout.spacing[axis];
             }
         }

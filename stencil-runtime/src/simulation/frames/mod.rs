@@ -81,6 +81,8 @@ pub struct Frames {
     /// The cell of the slice along its axis.
     plane: Option<(Axis, usize)>,
     folder: PathBuf,
+    /// Texts about the run, by name.
+    about: Vec<(String, String)>,
     writer: FrameWriter,
     room: usize,
 }
@@ -143,7 +145,8 @@ impl<T: Number> Simulation<T> {
             FrameWriter::silent()
         };
         let (choice, folder) = (choice.clone(), folder.to_path_buf());
-        Ok(Frames { choice, layout, plane, folder, writer, room: pieces * piece })
+        let about = about.iter().map(|(name, text)| (name.to_string(), text.clone())).collect();
+        Ok(Frames { choice, layout, plane, folder, about, writer, room: pieces * piece })
     }
 
     fn layout_of(
@@ -232,6 +235,14 @@ impl<T: Number> Simulation<T> {
 
     /// Returns the entries of a `.npz` beside its arrays.
     fn frame_entries(&self, frames: &Frames, more: &[(&str, String)]) -> Vec<(String, Value)> {
+        let mut entries = self.own_entries(frames, more);
+        let about = frames.about.iter();
+        entries.extend(about.map(|(name, text)| (self.entry(name), Value::Text(text.clone()))));
+        entries
+    }
+
+    /// Returns those of a state, if a frame is one; else those that a picture needs.
+    fn own_entries(&self, frames: &Frames, more: &[(&str, String)]) -> Vec<(String, Value)> {
         let is_chosen = |name: &str| frames.choice.components.iter().any(|chosen| chosen == name);
         let is_double = T::PRECISION == Precision::F64;
         let is_state = self.components().all(is_chosen)
