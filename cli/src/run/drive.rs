@@ -206,6 +206,11 @@ impl<'a, T: Number> Drive<'a, T> {
     /// The message of a run that failed, which keeps the last good state.
     pub(super) fn fail(mut self, mut ended: Ended) -> Ended {
         self.progress.finish();
+        // Frames that were handed over are good, too.
+        let frames = self.frames.take().map_or(Ok(()), RunFrames::finish);
+        if let Err(also) = frames {
+            ended.message.push_str(&format!("\n{}", also.message));
+        }
         let good = self.simulation.step_count();
         if ended.code == crate::NUMERICAL
             && self.files.last(self.problem, &self.simulation, LAST_GOOD).is_ok()

@@ -15,8 +15,10 @@ mod zip;
 
 pub use csv::{CsvError, SeriesWriter, Table};
 pub use failure::{open_regular, read_text, way_out};
-pub use frames::{FrameError, FrameFormat, FrameLayout, VTKHDF_SERIES, Variable, ZARR_FOLDER};
-pub(crate) use frames::{FrameWriter, Moment, Part, open as open_frames};
+pub use frames::{FrameError, FrameFormat};
+pub(crate) use frames::{
+    FrameLayout, FrameWriter, Moment, Part, VTKHDF_SERIES, Variable, open as open_frames,
+};
 pub use npy::{Element, Value};
 pub use npz::{Npz, NpzError, NpzWriter};
 pub use part::{PartFile, whole_of};

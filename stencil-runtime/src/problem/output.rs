@@ -123,16 +123,16 @@ fn every_time(table: &Table, reader: &mut Reader) -> Option<Option<f64>> {
 
 /// Reads one format or a list of them.
 fn formats(table: &Table, reader: &mut Reader) -> Option<Vec<FrameFormat>> {
-    let Some(item) = table.get("format") else {
+    let Some(all) = table.get("format") else {
         return Some(vec![FrameFormat::Npz]);
     };
     let name = Name("output", "format");
-    let items = match &item.data {
+    let items = match &all.data {
         Data::List(items) => items.as_slice(),
-        _ => std::slice::from_ref(item),
+        _ => std::slice::from_ref(all),
     };
     if items.is_empty() {
-        reader.bad(item.at, "`output.format` names no format", "give one, or leave it out");
+        reader.bad(all.at, "`output.format` names no format", "give one, or leave it out");
         return None;
     }
     let mut formats = Vec::new();
@@ -140,7 +140,7 @@ fn formats(table: &Table, reader: &mut Reader) -> Option<Vec<FrameFormat>> {
         let format = reader.choice(name, item, &FrameFormat::ALL)?;
         if formats.contains(&format) {
             let message = format!("`{}` is named twice", format.word());
-            reader.bad(item.at, message, "name each format once");
+            reader.bad(all.at, message, "name each format once");
             return None;
         }
         formats.push(format);

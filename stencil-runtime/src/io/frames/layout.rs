@@ -5,42 +5,42 @@ use super::{FrameError, Part};
 
 /// A field of frames: its components, and the axis of each if it is a vector.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Variable {
+pub(crate) struct Variable {
     /// The name of the field.
-    pub name: String,
-    /// The number of its first component in [`FrameLayout::components`]; the others follow.
-    pub first: usize,
+    pub(crate) name: String,
+    /// The number of its first component among the components of frames; the others follow.
+    pub(crate) first: usize,
     /// The number of its components in frames.
-    pub count: usize,
+    pub(crate) count: usize,
     /// Whether they are all components of a vector, in the order x, y, z.
-    pub is_vector: bool,
+    pub(crate) is_vector: bool,
     /// The unit, as it was declared.
-    pub unit: Option<String>,
+    pub(crate) unit: Option<String>,
 }
 
 /// The mesh and the arrays that all frames of a run have. Lengths and coordinates are in the units of the problem.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FrameLayout {
+pub(crate) struct FrameLayout {
     /// Axes of the mesh: 1 to 3.
-    pub dimension: usize,
+    pub(crate) dimension: usize,
     /// Values of an array along x, y, z; 1 across a slice, and along axes that the mesh does not have.
-    pub cells: [usize; 3],
+    pub(crate) cells: [usize; 3],
     /// The coordinates of the first value.
-    pub first: [f64; 3],
+    pub(crate) first: [f64; 3],
     /// The distance of values along x, y, z.
-    pub spacing: [f64; 3],
+    pub(crate) spacing: [f64; 3],
     /// Values are those of cells about the points, not of the points.
-    pub centered: bool,
+    pub(crate) centered: bool,
     /// Whether values have 8 bytes, not 4.
-    pub is_double: bool,
+    pub(crate) is_double: bool,
     /// The names of arrays, one for each component.
-    pub components: Vec<String>,
+    pub(crate) components: Vec<String>,
     /// The fields that the components belong to, in the same order.
-    pub variables: Vec<Variable>,
+    pub(crate) variables: Vec<Variable>,
     /// Texts about the run, by name.
-    pub about: Vec<(String, String)>,
+    pub(crate) about: Vec<(String, String)>,
     /// The level of compression, 1 to 9; none if not given.
-    pub compress: Option<u32>,
+    pub(crate) compress: Option<u32>,
 }
 
 impl FrameLayout {

@@ -19,7 +19,7 @@ mod vtkhdf;
 mod writer;
 mod zarr;
 
-pub use layout::{FrameLayout, Variable};
+pub(crate) use layout::{FrameLayout, Variable};
 pub(crate) use writer::FrameWriter;
 
 /// A format of frames.
@@ -41,9 +41,9 @@ pub enum FrameFormat {
 }
 
 /// The folder of all frames in Zarr.
-pub const ZARR_FOLDER: &str = "frames.zarr";
+pub(crate) const ZARR_FOLDER: &str = "frames.zarr";
 /// The list of all frames in VTKHDF.
-pub const VTKHDF_SERIES: &str = "frames.vtkhdf.series";
+pub(crate) const VTKHDF_SERIES: &str = "frames.vtkhdf.series";
 
 impl FrameFormat {
     /// All formats, by the words of problem files.

@@ -88,7 +88,8 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// Returns the bytes that may wait for the thread at most: those of a frame, or a quarter of the memory that was left.
+    /// Returns the bytes that may wait for the thread at most: those of a frame in all its formats, or a quarter of the memory
+    /// that was left if that is less.
     pub fn room(&self) -> usize {
         self.room
     }
@@ -135,18 +136,15 @@ impl<T: Number> Simulation<T> {
         }
         let layout = self.layout_of(choice, plane, about)?;
         let open = |from| open_frames(&choice.formats, &layout, folder, from);
-        let piece = PIECE.max(layout.bytes() * layout.cells[0]);
-        let frame = layout.points() * layout.components.len() * layout.bytes();
-        let most = free_memory::available().map_or(usize::MAX, |free| (free / SHARE) as usize);
-        let pieces = (frame.min(most) / piece).max(1);
+        let room = Room::of(&layout, &choice.formats);
         let writer = if self.ranks().is_first() {
-            FrameWriter::start(open(goes_on.then_some(self.step_count()))?, pieces)?
+            FrameWriter::start(open(goes_on.then_some(self.step_count()))?, room.messages)?
         } else {
             FrameWriter::silent()
         };
         let (choice, folder) = (choice.clone(), folder.to_path_buf());
         let about = about.iter().map(|(name, text)| (name.to_string(), text.clone())).collect();
-        Ok(Frames { choice, layout, plane, folder, about, writer, room: pieces * piece })
+        Ok(Frames { choice, layout, plane, folder, about, writer, room: room.bytes })
     }
 
     fn layout_of(
@@ -269,6 +267,35 @@ impl<T: Number> Simulation<T> {
             entries.push(number(&format!("spacing_{axis}"), layout.spacing[i]));
         }
         entries
+    }
+}
+
+/// The room of the queue before the thread.
+struct Room {
+    messages: usize,
+    bytes: usize,
+}
+
+impl Room {
+    /// Makes room for a frame in all its formats, as far as memory is left.
+    fn of(layout: &FrameLayout, formats: &[FrameFormat]) -> Self {
+        let value = layout.bytes();
+        let most = free_memory::available().map_or(usize::MAX, |free| (free / SHARE) as usize);
+        // A piece ends with a row.
+        let piece = PIECE + 3 * layout.cells[0] * value;
+        let (mut messages, mut bytes) = (0, 0);
+        for part in formats.iter().flat_map(|format| format.parts(layout)) {
+            let of_part = layout.points() * part.len() * value;
+            // Its pieces, one that is not full, and its end.
+            messages += of_part / PIECE + 2;
+            bytes += of_part;
+        }
+        if bytes > most {
+            messages = (most / piece).max(1);
+            bytes = messages * piece;
+        }
+        // Each format is begun.
+        Room { messages: messages + formats.len(), bytes }
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use stencil_compiler::expr::real::Precision;
 
 use super::{FrameChoice, Frames};
-use crate::io::{FrameFormat, Npz, VTKHDF_SERIES, Value, ZARR_FOLDER};
+use crate::io::{FrameFormat, Npz, VTKHDF_SERIES, Value};
 use crate::{Axis, Error, Number, Simulation, SystemDef};
 
 const ALL: [FrameFormat; 3] = [FrameFormat::Npz, FrameFormat::Vtkhdf, FrameFormat::Zarr];
@@ -125,7 +125,7 @@ fn vtkhdf(folder: &Path, step: u64, names: &[String]) -> Vec<f64> {
 
 /// Values of a component in Zarr, put together from chunks as the description says.
 fn zarr(folder: &Path, frame: usize, names: &[String]) -> Vec<f64> {
-    let folder = folder.join(ZARR_FOLDER);
+    let folder = FrameFormat::Zarr.path(folder, 0);
     let text = fs::read_to_string(folder.join("zarr.json")).unwrap();
     let store: Json = serde_json::from_str(&text).unwrap();
     let mut all = Vec::new();
@@ -169,6 +169,7 @@ fn come_back<T: Number>(cells: [usize; 3]) {
     let mut run = simulation::<T>(cells, ([1; 3], 1));
     let choice = FrameChoice { formats: ALL.to_vec(), ..FrameChoice::all(&run) };
     let mut frames = run.frames(&choice, &here, &about(), false).unwrap();
+    assert!(frames.room() >= 2 * run.bits().unwrap().len() * T::BYTES);
     let values = three(&mut run, &mut frames);
     frames.finish().unwrap();
     for (frame, (step, wanted)) in [0, 3, 5].into_iter().zip(&values).enumerate() {
