@@ -25,7 +25,10 @@ const RUNS: [(&str, &str); 8] = [
     ("single", "kelvin_helmholtz --cells 48,40 --steps 40 --precision f32 --set output.every=20"),
     ("time", "kelvin_helmholtz --cells 96 --set time.end=1 --set output.every_time=0.25"),
     ("box", "explosion --cells 19,16,11 --steps 6 --set output.every=3"),
-    ("devices", "explosion --cells 19,16,11 --steps 6 --set output.every=3 --patches 2,2,1 --devices 4"),
+    (
+        "devices",
+        "explosion --cells 19,16,11 --steps 6 --set output.every=3 --patches 2,2,1 --devices 4",
+    ),
     ("slice", "explosion --cells 19,16,11 --steps 6 --set output.every=6 --set output.slice=y=0.3"),
     ("points", "turbulence --cells 16 --steps 4 --set output.every=2 --set output.compress=1"),
 ];

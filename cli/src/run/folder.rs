@@ -125,8 +125,8 @@ impl Folder {
                 || state.is_some_and(|state| {
                     let is_earlier =
                         FrameFormat::step_of(name).is_some_and(|step| step <= state.step);
-                    let goes_on = [PROBLEM, INITIAL, SERIES].contains(&name)
-                        || FrameFormat::is_of_all(name);
+                    let goes_on =
+                        [PROBLEM, INITIAL, SERIES].contains(&name) || FrameFormat::is_of_all(name);
                     is_earlier || goes_on || is_series_part(name) || same(file, state.path)
                 })
         };

@@ -73,8 +73,7 @@ impl RunFrames {
             return Ok(None);
         }
         let folder = files.folder().unwrap_or(Path::new("")).to_path_buf();
-        let frames =
-            simulation.frames(&problem.output.choice(), &folder, &[], files.go_on())?;
+        let frames = simulation.frames(&problem.output.choice(), &folder, &[], files.go_on())?;
         let due = Due::after(&problem.output, simulation.t(), simulation.dt());
         let mut begun = RunFrames { frames, due };
         if is_new {

@@ -68,7 +68,9 @@ impl<T: Number> Simulation<T> {
             (self.entry("step"), Value::U64(self.steps)),
         ];
         let numbers = self.numbers().into_iter();
-        entries.extend(numbers.map(|(name, value)| (self.entry(&name), Value::F64(arr0(value).into_dyn()))));
+        entries.extend(
+            numbers.map(|(name, value)| (self.entry(&name), Value::F64(arr0(value).into_dyn()))),
+        );
         let texts = self.texts();
         let texts = texts.iter().chain(more);
         entries.extend(texts.map(|(name, text)| (self.entry(name), Value::Text(text.clone()))));

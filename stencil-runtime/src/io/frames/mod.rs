@@ -189,9 +189,7 @@ pub(crate) fn open(
     for format in formats {
         open.push(match format {
             FrameFormat::Npz => Box::new(npz::Frames::new(layout, folder)),
-            FrameFormat::Vtkhdf => {
-                Box::new(vtkhdf::Frames::open(layout, folder, goes_on_from)?)
-            }
+            FrameFormat::Vtkhdf => Box::new(vtkhdf::Frames::open(layout, folder, goes_on_from)?),
             FrameFormat::Zarr => Box::new(zarr::Frames::open(layout, folder, goes_on_from)?),
         });
     }

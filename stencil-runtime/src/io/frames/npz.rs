@@ -25,12 +25,13 @@ impl Format for Frames {
         let mut file = NpzWriter::create(path)?.compressed(layout.compress);
         for name in &layout.components {
             let mut given_up = None;
-            let written = file.bytes_by(name, (layout.descr(), layout.bytes()), &layout.shape(), || {
-                values.next().unwrap_or_else(|error| {
-                    given_up = Some(error);
-                    None
-                })
-            });
+            let written =
+                file.bytes_by(name, (layout.descr(), layout.bytes()), &layout.shape(), || {
+                    values.next().unwrap_or_else(|error| {
+                        given_up = Some(error);
+                        None
+                    })
+                });
             if let Some(error) = given_up {
                 return Err(error);
             }

@@ -9,9 +9,7 @@ use serde_json::{Value as Json, json};
 use super::super::failure::read_text;
 use super::super::hdf5::{Attribute, Hdf5Writer, Kind};
 use super::super::part::PartFile;
-use super::{
-    Format, FrameError, FrameFormat, FrameLayout, Moment, Part, VTKHDF_SERIES, Values,
-};
+use super::{Format, FrameError, FrameFormat, FrameLayout, Moment, Part, VTKHDF_SERIES, Values};
 
 /// The version of the file format.
 const VERSION: [i64; 2] = [1, 0];

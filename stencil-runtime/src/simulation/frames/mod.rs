@@ -170,7 +170,8 @@ impl<T: Number> Simulation<T> {
             first[axis.index()] = mesh.coordinate(axis.index(), at as isize);
             cells[axis.index()] = 1;
         }
-        let params: Vec<String> = self.params().map(|(name, v)| format!("{name} = {v:?}")).collect();
+        let params: Vec<String> =
+            self.params().map(|(name, v)| format!("{name} = {v:?}")).collect();
         let own = [
             ("system", model.name.to_string()),
             ("scheme", self.system().algorithm().scheme.clone()),
@@ -249,9 +250,8 @@ impl<T: Number> Simulation<T> {
         if is_state {
             return self.state_entries(more);
         }
-        let number = |name: &str, value: f64| {
-            (self.entry(name), Value::F64(arr0(value).into_dyn()))
-        };
+        let number =
+            |name: &str, value: f64| (self.entry(name), Value::F64(arr0(value).into_dyn()));
         let mut entries = vec![
             number("t", self.t()),
             (self.entry("step"), Value::U64(self.step_count())),

@@ -315,7 +315,10 @@ fn wrong_choices_and_full_disks_are_errors() {
         let error = written.unwrap_err();
         assert!(error.code().is_some(), "{error}");
         let shown = error.to_string();
-        assert!(shown.starts_with("cannot write `") && shown.contains(path.to_str().unwrap()), "{shown}");
+        assert!(
+            shown.starts_with("cannot write `") && shown.contains(path.to_str().unwrap()),
+            "{shown}"
+        );
     }
 
     let mut run = simulation::<f64>([8, 1, 1], ([1; 3], 1));

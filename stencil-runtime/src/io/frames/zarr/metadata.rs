@@ -50,11 +50,23 @@ pub(super) fn arrays(layout: &FrameLayout) -> Vec<Array> {
     for (name, axis) in names.iter().zip(axes) {
         let count = vec![layout.cells[axis]];
         let (name, axes) = (name.clone(), vec![name.clone()]);
-        arrays.push(Array { name, role: Role::Axis(axis), axes, chunk: count.clone(), shape: count });
+        arrays.push(Array {
+            name,
+            role: Role::Axis(axis),
+            axes,
+            chunk: count.clone(),
+            shape: count,
+        });
     }
     for (name, role) in [("time", Role::Time), ("step", Role::Step)] {
         let none = Vec::new;
-        arrays.push(Array { name: free(name), role, axes: none(), shape: Vec::new(), chunk: Vec::new() });
+        arrays.push(Array {
+            name: free(name),
+            role,
+            axes: none(),
+            shape: Vec::new(),
+            chunk: Vec::new(),
+        });
     }
     let chunk = chunk_of(&shape, CHUNK / layout.bytes());
     for (component, name) in layout.components.iter().enumerate() {

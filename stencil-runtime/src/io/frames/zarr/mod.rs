@@ -68,8 +68,9 @@ impl Frames {
         };
         let path = self.folder.join(DESCRIPTION);
         let text = read_text(&path).map_err(|e| FrameError::read(&path, e))?;
-        let count = metadata::frames_in(&text, &self.layout, &self.arrays)
-            .ok_or_else(|| foreign(&self.folder, "it holds frames of another mesh or of other arrays"))?;
+        let count = metadata::frames_in(&text, &self.layout, &self.arrays).ok_or_else(|| {
+            foreign(&self.folder, "it holds frames of another mesh or of other arrays")
+        })?;
         let mut columns = Vec::new();
         for role in [Role::Step, Role::Time] {
             let mut bytes = Vec::new();
