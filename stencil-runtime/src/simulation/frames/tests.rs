@@ -327,6 +327,7 @@ fn wrong_choices_and_full_disks_are_errors() {
     let mut frames = run.frames(&single, &here, &[], false).unwrap();
     let error = run.write_frame(&mut frames, &[]).unwrap_err().to_string();
     assert!(error.contains("beyond the numbers of f32"), "{error}");
+    drop(frames);
     fs::remove_dir_all(&here).unwrap();
 }
 
