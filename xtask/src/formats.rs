@@ -22,8 +22,8 @@ const VARIABLE: &str = "STENCIL_READERS_PYTHON";
 const RUNS: [(&str, &str); 8] = [
     ("line", "sod --cells 101 --steps 9 --set output.every=4"),
     ("plane", "gray_scott --cells 33,20 --steps 8 --set output.every=4 --set output.compress=3"),
-    ("single", "kelvin_helmholtz --cells 48,40 --steps 40 --precision f32 --set output.every=20"),
-    ("time", "kelvin_helmholtz --cells 96 --set time.end=1 --set output.every_time=0.25"),
+    ("single", "kelvin_helmholtz --cells 24,20 --steps 8 --precision f32 --set output.every=4"),
+    ("time", "kelvin_helmholtz --cells 24 --set time.end=0.1 --set output.every_time=0.025"),
     ("box", "explosion --cells 19,16,11 --steps 6 --set output.every=3"),
     (
         "devices",
@@ -37,9 +37,9 @@ const RUNS: [(&str, &str); 8] = [
 pub(crate) fn run(workspace: &Workspace) -> Result<(), String> {
     let base = workspace.target.join("formats");
     let python = readers(&base)?;
-    // The profile of tests, so that their units serve here.
-    let build = ["build", "--profile", "test", "-p", "stencil-cli", "--bin", "stencil"];
-    succeed(Command::new(cargo()).args(build).current_dir(&workspace.root), "cargo build")?;
+    // The program that tests run, of the units that they have.
+    let build = ["test", "-p", "stencil-cli", "--test", "problems", "--no-run"];
+    succeed(Command::new(cargo()).args(build).current_dir(&workspace.root), "cargo test --no-run")?;
     let stencil = workspace.target.join("debug").join("stencil");
     let script = workspace.root.join("xtask/formats/read.py");
     for (name, words) in RUNS {
