@@ -104,7 +104,7 @@ def picture(image, data, path):
     values = image.GetCellData().GetArray(name) or image.GetPointData().GetArray(name)
     shape = data[name].shape[1:]
     plane = vtk_to_numpy(values).reshape(shape)
-    plane = plane[shape[0] // 2] if len(shape) == 3 else plane
+    plane = plane[shape[0] // 2] if len(shape) == 3 else np.atleast_2d(plane)
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5))
     bounds = image.GetBounds()
     left.imshow(plane, origin="lower", extent=bounds[:4], aspect="auto")
