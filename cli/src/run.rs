@@ -27,6 +27,7 @@ mod checkpoints;
 mod drive;
 mod files;
 mod folder;
+mod frames;
 mod laps;
 mod latest;
 mod ranks;
@@ -194,7 +195,7 @@ impl From<Error> for Ended {
             | Error::NoTimeStep { .. }
             | Error::StepRejected { .. }
             | Error::Speed(_) => NUMERICAL,
-            Error::Output(_) => OUTPUT,
+            Error::Output(_) | Error::Frame(_) => OUTPUT,
             Error::Bug(_) => BUG,
             _ => USAGE,
         };

@@ -8,7 +8,7 @@ use stencil_compiler::diag::{Code, Diagnostics, counted};
 
 use crate::backend::cpu::UnknownInstructions;
 use crate::backend::cuda::CudaError;
-use crate::io::{NpzError, way_out};
+use crate::io::{FrameError, NpzError, way_out};
 use crate::mesh::Axis;
 use crate::report::{told, told_point};
 use crate::{RejectedStep, Shortage};
@@ -267,6 +267,9 @@ pub enum Error {
     /// A file could not be written or read.
     #[error(transparent)]
     Output(#[from] NpzError),
+    /// A frame could not be written.
+    #[error(transparent)]
+    Frame(#[from] FrameError),
     /// The program is wrong, not its user.
     #[error("internal error: {0}. Please report this")]
     Bug(String),
@@ -416,6 +419,7 @@ impl Error {
             Error::Cuda(CudaError::Memory { .. }) => Some(Code::TooMuchMemory),
             Error::Restart { .. } => Some(Code::NoState),
             Error::Output(error) => Some(error.code()),
+            Error::Frame(error) => Some(error.code()),
             Error::Read { .. } => Some(Code::CannotRead),
             Error::Unstable(_) => Some(Code::TooLongAStep),
             Error::NoStableStep { .. } => Some(Code::NoStableStep),

@@ -75,8 +75,8 @@ pub use field::{MemoryUse, Shortage};
 pub use mesh::{Axis, Boundary, BoundaryPoint, Face, Faces, Mesh, Side, Source, device_boxes};
 pub use number::Number;
 pub use simulation::{
-    Builder, Devices, Engine, Flow, Outcome, Pick, Picked, Quantity, RejectedStep, Restored,
-    Simulation, Stream, Timings,
+    Builder, Devices, Engine, Flow, FrameChoice, Frames, Outcome, Pick, Picked, Quantity,
+    RejectedStep, Restored, Simulation, Stream, Timings,
 };
 pub use stencil_compiler as compiler;
 pub use stencil_compiler::emit::RowInput;

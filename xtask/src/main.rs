@@ -1,6 +1,7 @@
 //! Development tasks, as `cargo xtask <task>`.
 
 mod book;
+mod formats;
 mod mpi;
 mod mutate;
 mod nvrtc;
@@ -26,6 +27,8 @@ Tasks:
           `test --fast` is the inner loop: each walk takes some of its cases, and much is left out (below);
           `test --deep` walks all schedules in both precisions, with more samples and larger meshes, and records the run in
           docs/measurements/deep.md
+  formats writes frames of runs in all formats, and opens them by NumPy, h5py, VTK's reader and xarray: all values have to be the
+          same bits. It fetches these packages once (150 MB); or STENCIL_READERS_PYTHON names a Python that has them
   tidy    checks the rules of ARCHITECTURE.md that the compiler cannot
   book    checks the links of the book and builds it by mdBook, which is fetched once; prints its folder
   mutate  compiles the tests with all faults of xtask/faults.txt in them and runs the tests nearest to each with that one alone;
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
         ["test", "--deep"] => test::run(&Workspace::find()?, Depth::Deep),
         ["tidy"] => tidy::run(&Workspace::find()?),
         ["book"] => book::build(&Workspace::find()?).map(|folder| println!("{}", folder.display())),
+        ["formats"] => formats::run(&Workspace::find()?),
         ["nvrtc"] => {
             nvrtc::fetch(&Workspace::find()?).map(|folder| println!("{}", folder.display()))
         }

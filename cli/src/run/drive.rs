@@ -12,6 +12,7 @@ use super::Ended;
 use super::checkpoints::Checkpoints;
 use super::files::{Files, cannot_write};
 use super::folder::{FINAL, INTERRUPTED, LAST_GOOD, SERIES};
+use super::frames::RunFrames;
 use super::signals::{Action, Reason, Stop};
 
 /// The end of a run.
@@ -29,6 +30,8 @@ pub(super) struct Drive<'a, T> {
     simulation: Simulation<T>,
     files: Files,
     checkpoints: Checkpoints,
+    /// The frames, if the run has some.
+    frames: Option<RunFrames>,
     progress: Progress,
     /// The time series, if this process writes it.
     series: Option<SeriesWriter>,
@@ -95,6 +98,7 @@ impl<'a, T: Number> Drive<'a, T> {
             problem,
             simulation,
             files,
+            frames: None,
             progress,
             series,
             last: first.clone(),
@@ -105,9 +109,7 @@ impl<'a, T: Number> Drive<'a, T> {
             drive.row()?;
         }
         drive.written = drive.simulation.ranks().of_first(drive.written);
-        if is_new && problem.output.every.is_some() {
-            drive.files.frame(problem, &drive.simulation)?;
-        }
+        drive.frames = RunFrames::begin(problem, &drive.simulation, &mut drive.files, is_new)?;
         Ok(drive)
     }
 
@@ -142,10 +144,12 @@ impl<'a, T: Number> Drive<'a, T> {
         let step = self.simulation.step_count();
         let (output, time) = (&self.problem.output, &self.problem.time);
         let next = |every: u64| (step / every.max(1) + 1).saturating_mul(every.max(1));
-        let states = self.checkpoints.every_steps();
-        let events = [Some(output.series_every), output.every, states].into_iter().flatten();
-        let events = events.map(next).chain(time.steps);
-        events.min().map_or(1, |event| event.saturating_sub(step).max(1))
+        let states = self.checkpoints.every_steps().map(next);
+        let frame = self.frames.as_ref();
+        let frame = frame.map(|frames| frames.steps_until(self.problem, &self.simulation));
+        let frame = frame.map(|steps| step.saturating_add(steps));
+        let events = [Some(next(output.series_every)), frame, states, time.steps];
+        events.into_iter().flatten().min().map_or(1, |event| event.saturating_sub(step).max(1))
     }
 
     fn is_over(&self) -> bool {
@@ -160,8 +164,8 @@ impl<'a, T: Number> Drive<'a, T> {
         if step.is_multiple_of(output.series_every) {
             self.observe_row()?;
         }
-        if output.every.is_some_and(|every| step.is_multiple_of(every)) {
-            self.files.frame(self.problem, &self.simulation)?;
+        if let Some(frames) = &mut self.frames {
+            frames.after_step(self.problem, &self.simulation, &mut self.files)?;
         }
         if !matches!(self.problem.time.dt, TimeStep::Fixed(_)) && !self.is_over() {
             let left = steps_left(self.problem, &self.simulation).max(1);
@@ -200,6 +204,7 @@ impl<'a, T: Number> Drive<'a, T> {
     /// Writes the state, and closes the time series.
     pub(super) fn finish(mut self, end: End) -> Result<Done<T>, Ended> {
         self.progress.finish();
+        self.frames.take().map_or(Ok(()), RunFrames::finish)?;
         match end {
             End::Finished => {
                 if self.written != self.simulation.step_count() {
@@ -223,6 +228,11 @@ impl<'a, T: Number> Drive<'a, T> {
     /// The message of a run that failed, which keeps the last good state.
     pub(super) fn fail(mut self, mut ended: Ended) -> Ended {
         self.progress.finish();
+        // Frames that were handed over are good, too.
+        let frames = self.frames.take().map_or(Ok(()), RunFrames::finish);
+        if let Err(also) = frames {
+            ended.message.push_str(&format!("\n{}", also.message));
+        }
         let good = self.simulation.step_count();
         if ended.code == crate::NUMERICAL
             && self.files.last(self.problem, &self.simulation, LAST_GOOD).is_ok()

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use stencil_compiler::diag::Code;
 use stencil_report::run::pictures;
-use stencil_runtime::io::{PartFile, open_regular, way_out};
+use stencil_runtime::io::{FrameFormat, PartFile, open_regular, way_out};
 use stencil_runtime::problem::Problem;
 use stencil_runtime::spectrum::kinetic_energy;
-use stencil_runtime::{Axis, Error, Number, Quantity, Simulation, SystemDef};
+use stencil_runtime::{Error, Number, Quantity, Simulation, SystemDef};
 
 use super::Ended;
 use super::folder::{FINAL, Folder, INITIAL, PROBLEM};
@@ -92,9 +92,12 @@ impl Files {
         self.folder.as_ref().is_some_and(Folder::goes_on)
     }
 
-    /// Notes that a file is there.
+    /// Notes that a file is there. Frames are noted again if they have a file in common.
     pub(super) fn add(&mut self, path: PathBuf) {
-        self.written.push(path);
+        let is_of_all = path.file_name().and_then(|name| name.to_str());
+        if !is_of_all.is_some_and(FrameFormat::is_of_all) || !self.written.contains(&path) {
+            self.written.push(path);
+        }
     }
 
     /// The folder, if this process writes files.
@@ -139,23 +142,6 @@ impl Files {
         self.state = self.path(name);
         problem.save_npz(simulation, &self.state)?;
         self.add(self.state.clone());
-        Ok(())
-    }
-
-    /// Writes the chosen fields of this step.
-    pub(super) fn frame<T: Number>(
-        &mut self,
-        problem: &Problem,
-        simulation: &Simulation<T>,
-    ) -> Result<(), Ended> {
-        let path = self.path(&format!("frame_{:06}.npz", simulation.step_count()));
-        let chosen = &problem.output.fields;
-        if simulation.components().all(|c| chosen.iter().any(|f| f == c)) {
-            problem.save_npz(simulation, &path)?;
-        } else {
-            write_fields(&path, chosen, simulation)?;
-        }
-        self.add(path);
         Ok(())
     }
 
@@ -204,27 +190,4 @@ impl Files {
         self.add(plot);
         Ok(())
     }
-}
-
-/// Writes some components, with the mesh that a picture needs.
-fn write_fields<T: Number>(
-    path: &Path,
-    components: &[String],
-    simulation: &Simulation<T>,
-) -> Result<(), Error> {
-    let components: Vec<&str> = components.iter().map(String::as_str).collect();
-    let Some(mut file) = simulation.begin_npz(path, &components)? else {
-        return Ok(());
-    };
-    file.f64("t", simulation.t())?;
-    file.u64("step", simulation.step_count())?;
-    file.f64("dt", simulation.dt())?;
-    let (origin, spacing) = (simulation.origin(), simulation.spacing());
-    for axis in Axis::ALL.into_iter().take(simulation.system().model().dimension) {
-        file.f64(&format!("origin_{axis}"), origin[axis.index()])?;
-        file.f64(&format!("spacing_{axis}"), spacing[axis.index()])?;
-    }
-    simulation.sign(&mut file)?;
-    file.finish()?;
-    Ok(())
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use stencil_compiler::diag::Code;
-use stencil_runtime::io::{way_out, whole_of};
+use stencil_runtime::io::{FrameFormat, way_out, whole_of};
 use stencil_runtime::problem::{Problem, picture_names};
 
 use super::Ended;
@@ -131,9 +131,10 @@ impl Folder {
             let name = name_of(file);
             is_initial(problem, file)
                 || state.is_some_and(|state| {
-                    let step = step_of(name).or_else(|| checkpoint_step(name));
+                    let step = FrameFormat::step_of(name).or_else(|| checkpoint_step(name));
                     let is_earlier = step.is_some_and(|step| step <= state.step);
-                    let goes_on = [PROBLEM, INITIAL, SERIES].contains(&name);
+                    let goes_on =
+                        [PROBLEM, INITIAL, SERIES].contains(&name) || FrameFormat::is_of_all(name);
                     is_earlier || goes_on || is_series_part(name) || same(file, state.path)
                 })
         };
@@ -141,7 +142,8 @@ impl Folder {
         files.retain(|file| !stays(file));
         files.sort_by_key(|file| (name_of(file) == PROBLEM, file.clone()));
         for file in files {
-            match fs::remove_file(&file) {
+            let is_folder = fs::symlink_metadata(&file).is_ok_and(|file| file.is_dir());
+            match if is_folder { fs::remove_dir_all(&file) } else { fs::remove_file(&file) } {
                 Err(e) if e.kind() != io::ErrorKind::NotFound => {
                     return Err(failed("remove", &file, &e));
                 }
@@ -172,7 +174,8 @@ impl Folder {
             let picture = name.strip_suffix(".png");
             known.contains(&name)
                 || is_series_part(name)
-                || step_of(name).is_some()
+                || FrameFormat::step_of(name).is_some()
+                || FrameFormat::is_of_all(name)
                 || checkpoint_step(name).is_some()
                 || picture.is_some_and(|name| pictures.iter().any(|picture| picture == name))
         };
@@ -284,11 +287,6 @@ pub(super) fn checkpoints(folder: &Path) -> Result<Vec<(u64, PathBuf)>, Ended> {
     Ok(found)
 }
 
-/// The step of `frame_000100.npz`.
-fn step_of(name: &str) -> Option<u64> {
-    name.strip_prefix("frame_")?.strip_suffix(".npz")?.parse().ok()
-}
-
 fn name_of(path: &Path) -> &str {
     path.file_name().and_then(|name| name.to_str()).unwrap_or_default()
 }
@@ -346,8 +344,8 @@ mod tests {
     fn folders_are_numbered_by_name() {
         let at = |number| numbered(Path::new("out/x"), number);
         assert_eq!([at(1), at(2), at(30)], ["out/x", "out/x-2", "out/x-30"].map(PathBuf::from));
-        assert_eq!(step_of("frame_001234567.npz"), Some(1_234_567));
-        assert_eq!(step_of("frame_last.npz"), None);
+        assert_eq!(FrameFormat::step_of("frame_001234567.npz"), Some(1_234_567));
+        assert_eq!(FrameFormat::step_of("frame_last.npz"), None);
         assert_eq!(checkpoint_step(&checkpoint_name(1_234_567)), Some(1_234_567));
         assert_eq!(checkpoint_step("checkpoint_12.npz"), None);
     }

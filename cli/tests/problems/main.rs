@@ -7,6 +7,7 @@ use stencil_runtime::io::{Npz, Table};
 #[path = "../common/mod.rs"]
 mod common;
 mod folders;
+mod frames;
 mod hostile;
 mod restarts;
 mod survive;

@@ -92,10 +92,13 @@ impl<T: Number> Fields<T> {
         Ok(whole)
     }
 
-    /// Returns the planes of a buffer in the order of a file, if several ranks have them.
+    /// Returns the planes of a buffer in the order of a file, if several patches have them.
     pub(crate) fn planes(&self, buffer: usize) -> Option<Planes<'_, T>> {
+        if self.arrays.len() == 1 {
+            return None;
+        }
         let arrays = self.own_patches().map(|(_, arrays)| Cow::Borrowed(&arrays[buffer]));
-        let of = (self.ranks()?, self.domain.patches);
+        let of = (&self.domain.ranks, self.domain.patches);
         Some(Planes::new(of, (*self.shape(), arrays.collect())))
     }
 

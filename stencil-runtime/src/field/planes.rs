@@ -1,4 +1,4 @@
-//! Values of a buffer in the order of a file, from all ranks to the first one.
+//! Values of a buffer in the order of a file, from the patches of all ranks to the first one.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::transport::Ranks;
 /// Bytes that the first rank has of a mesh at once, unless a plane has more.
 const AT_ONCE: usize = if cfg!(test) { 1 << 9 } else { 1 << 24 };
 
-/// The planes of a buffer of which each rank has some patches, a few at a time.
+/// The planes of a buffer of which each rank has some patches, or one process has several; a few at a time.
 #[derive(Debug)]
 pub(crate) struct Planes<'a, T: Number> {
     ranks: &'a Ranks,
@@ -46,7 +46,7 @@ impl<'a, T: Number> Planes<'a, T> {
         }
         self.next = planes.end;
         let (mut own, mut bytes) = (Vec::new(), Vec::new());
-        for (number, array) in self.patches.owned(self.ranks.rank()).zip(&self.arrays) {
+        for (number, array) in self.patches_of(self.ranks.rank()).zip(&self.arrays) {
             let patch = self.patches.patch(number);
             let shape = self.shape.of(patch.cells);
             for (y, z) in rows(&patch, &planes) {
@@ -64,7 +64,7 @@ impl<'a, T: Number> Planes<'a, T> {
             let mut theirs = vec![T::ZERO; bytes.len() / T::BYTES];
             T::take(&mut theirs, &bytes);
             let mut rest = theirs.as_slice();
-            for patch in self.patches.owned(rank).map(|number| self.patches.patch(number)) {
+            for patch in self.patches_of(rank).map(|number| self.patches.patch(number)) {
                 for (y, z) in rows(&patch, &planes) {
                     let (row, behind) = rest.split_at(patch.cells[0]);
                     let at = ((z - planes.start) * ny + y) * nx + patch.lo[0];
@@ -74,6 +74,14 @@ impl<'a, T: Number> Planes<'a, T> {
             }
         }
         Some(values)
+    }
+
+    /// Returns the numbers of the patches of a rank. A process alone has those of all its devices.
+    fn patches_of(&self, rank: usize) -> Range<usize> {
+        match self.ranks.count() {
+            1 => 0..self.arrays.len(),
+            _ => self.patches.owned(rank),
+        }
     }
 }
 

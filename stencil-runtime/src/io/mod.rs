@@ -1,11 +1,13 @@
-//! Files: NumPy arrays in, NumPy arrays out.
+//! Files: NumPy arrays in; NumPy arrays, VTKHDF, Zarr and tables out.
 //!
 //! [`NpzWriter`] and [`Npz`] write and read `.npz` archives that `numpy.load` opens. Equal input
 //! gives equal bytes, and a file appears under its name only when it is complete.
 
 mod csv;
 mod failure;
+mod frames;
 pub(crate) mod free_memory;
+mod hdf5;
 mod npy;
 mod npz;
 mod part;
@@ -13,6 +15,10 @@ mod zip;
 
 pub use csv::{CsvError, SeriesWriter, Table};
 pub use failure::{open_regular, read_text, way_out};
+pub use frames::{FrameError, FrameFormat};
+pub(crate) use frames::{
+    FrameLayout, FrameWriter, Moment, Part, VTKHDF_SERIES, Variable, open as open_frames,
+};
 pub use npy::{Element, Value};
 pub use npz::{Npz, NpzError, NpzWriter};
 pub use part::{PartFile, whole_of};

@@ -156,17 +156,47 @@ impl NpzWriter {
         shape: &[usize],
         mut next: impl FnMut() -> Option<Vec<T>>,
     ) -> Result<(), NpzError> {
-        let header = npy::header(T::DESCR, shape);
-        let size = header.len() as u64 + (shape.iter().product::<usize>() * T::SIZE) as u64;
+        self.bytes_by(name, (T::DESCR, T::SIZE), shape, || {
+            let mut bytes = Vec::new();
+            T::put(&next()?, &mut bytes);
+            Some(bytes)
+        })
+    }
+
+    /// Deflates the arrays and texts that follow at a level of 1 to 9, or writes them as they are.
+    pub(crate) fn compressed(mut self, level: Option<u32>) -> Self {
+        self.zip.deflate(level);
+        self
+    }
+
+    /// Adds an array of this type and shape, whose bytes a function gives piece by piece, in C order.
+    pub(crate) fn bytes_by(
+        &mut self,
+        name: &str,
+        (descr, size): (&str, usize),
+        shape: &[usize],
+        mut next: impl FnMut() -> Option<Vec<u8>>,
+    ) -> Result<(), NpzError> {
+        let header = npy::header(descr, shape);
+        let size = header.len() as u64 + (shape.iter().product::<usize>() * size) as u64;
         self.entry(name, size, |out| {
             out.write_all(&header)?;
-            let mut bytes = Vec::new();
-            while let Some(values) = next() {
-                T::put(&values, &mut bytes);
+            while let Some(bytes) = next() {
                 out.write_all(&bytes)?;
             }
             Ok(())
         })
+    }
+
+    /// Adds a value of any kind.
+    pub(crate) fn value(&mut self, name: &str, value: &Value) -> Result<(), NpzError> {
+        match value {
+            Value::F32(array) => self.array(name, &array.view()),
+            Value::F64(array) => self.array(name, &array.view()),
+            Value::U64(number) => self.u64(name, *number),
+            Value::I64(number) => self.i64(name, *number),
+            Value::Text(text) => self.text(name, text),
+        }
     }
 
     /// Adds a number.

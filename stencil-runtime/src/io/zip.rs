@@ -1,10 +1,12 @@
-//! The part of ZIP that `.npz` needs: entries are written as they are and read also if they are deflated, with ZIP64
+//! The part of ZIP that `.npz` needs: entries are written as they are, or deflated if that is asked for, with ZIP64
 //! if a size or place does not fit 32 bits. No time stamps: equal entries give equal bytes. The comment of an archive
 //! is a seal: the checksum of all bytes before it, so that any damage shows.
 //!
 //! Layout: PKWARE's APPNOTE.TXT, 4.3.
 
 use std::io::{self, Seek, SeekFrom, Write};
+
+use flate2::write::DeflateEncoder;
 
 mod read;
 #[cfg(test)]
@@ -43,6 +45,12 @@ pub(crate) struct Entry {
     at: u64,
 }
 
+impl Entry {
+    fn method(&self) -> u16 {
+        if self.deflated { DEFLATED } else { STORED }
+    }
+}
+
 /// Writes entries one after another.
 #[derive(Debug)]
 pub(crate) struct ZipWriter<W> {
@@ -53,6 +61,8 @@ pub(crate) struct ZipWriter<W> {
     all: crc32fast::Hasher,
     /// The first value that needs ZIP64: `u32::MAX`, and less in tests.
     limit: u64,
+    /// The level at which the next entries are deflated, if they are.
+    level: Option<flate2::Compression>,
     /// An entry failed half-way, so the archive cannot be finished.
     broken: bool,
 }
@@ -69,8 +79,14 @@ impl<W: Write + Seek> ZipWriter<W> {
             position: 0,
             all: crc32fast::Hasher::new(),
             limit,
+            level: None,
             broken: false,
         }
+    }
+
+    /// Deflates the entries from here on at a level of 1 to 9, or writes them as they are.
+    pub(crate) fn deflate(&mut self, level: Option<u32>) {
+        self.level = level.map(flate2::Compression::new);
     }
 
     pub(crate) fn contains(&self, name: &str) -> bool {
@@ -89,57 +105,74 @@ impl<W: Write + Seek> ZipWriter<W> {
             crc: 0,
             size,
             packed: size,
-            deflated: false,
+            deflated: self.level.is_some(),
             at: self.position,
         };
-        let mut header = self.local_header(&entry)?;
+        let header = self.local_header(&entry)?;
         if std::mem::replace(&mut self.broken, true) {
             return Err(invalid("an earlier entry failed"));
         }
         self.out.write_all(&header)?;
 
-        let mut body = Counted { out: &mut self.out, crc: crc32fast::Hasher::new(), written: 0 };
-        write(&mut body)?;
-        let (written, data) = (body.written, body.crc);
-        entry.crc = data.clone().finalize();
-        if written != size {
+        let mut body = Counted::new(&mut self.out);
+        let data = match self.level {
+            None => {
+                write(&mut body)?;
+                (body.written, body.crc.clone())
+            }
+            Some(level) => {
+                let mut data = Counted::new(DeflateEncoder::new(&mut body, level));
+                write(&mut data)?;
+                data.out.try_finish()?;
+                (data.written, data.crc)
+            }
+        };
+        let (packed, packed_crc) = (body.written, body.crc);
+        if data.0 != size {
             return Err(invalid("an entry's length differs from the announced one"));
         }
 
-        self.position = entry.at + header.len() as u64 + size;
-        // The checksum is known only now; it stands 14 bytes into the local header.
-        header[14..18].copy_from_slice(&entry.crc.to_le_bytes());
-        self.out.seek(SeekFrom::Start(entry.at + 14))?;
-        self.out.write_all(&header[14..18])?;
+        (entry.crc, entry.packed) = (data.1.finalize(), packed);
+        self.position = entry.at + header.len() as u64 + packed;
+        // The checksum and the packed length are known only now.
+        let header = self.local_header(&entry)?;
+        self.out.seek(SeekFrom::Start(entry.at))?;
+        self.out.write_all(&header)?;
         self.all.update(&header);
-        self.all.combine(&data);
+        self.all.combine(&packed_crc);
         self.out.seek(SeekFrom::Start(self.position))?;
         self.entries.push(entry);
         self.broken = false;
         Ok(())
     }
 
+    /// Does an entry need ZIP64? Deflated data may be a little longer than it was.
+    fn is_large(&self, entry: &Entry) -> bool {
+        let most = if entry.deflated { entry.size + entry.size / 1000 + 64 } else { entry.size };
+        most >= self.limit
+    }
+
     fn local_header(&self, entry: &Entry) -> io::Result<Vec<u8>> {
-        let large = entry.size >= self.limit;
-        let short = short_or_extra(entry.size, large);
+        let large = self.is_large(entry);
         let mut b = Bytes::default();
-        b.u32(LOCAL).u16(version(large)).u16(flags(&entry.name)).u16(0).u16(0).u16(DOS_DATE);
-        b.u32(entry.crc).u32(short).u32(short);
+        b.u32(LOCAL).u16(version(large)).u16(flags(&entry.name)).u16(entry.method());
+        b.u16(0).u16(DOS_DATE).u32(entry.crc);
+        b.u32(short_or_extra(entry.packed, large)).u32(short_or_extra(entry.size, large));
         b.u16(name_len(&entry.name)?).u16(if large { 20 } else { 0 });
         b.raw(entry.name.as_bytes());
         if large {
-            b.u16(1).u16(16).u64(entry.size).u64(entry.size);
+            b.u16(1).u16(16).u64(entry.size).u64(entry.packed);
         }
         Ok(b.0)
     }
 
     fn central_header(&self, entry: &Entry) -> io::Result<Vec<u8>> {
-        let (large, far) = (entry.size >= self.limit, entry.at >= self.limit);
-        let short = short_or_extra(entry.size, large);
+        let (large, far) = (self.is_large(entry), entry.at >= self.limit);
         let extra = if large { 16 } else { 0 } + if far { 8 } else { 0 };
         let mut b = Bytes::default();
         b.u32(CENTRAL).u16(MADE_BY).u16(version(large || far)).u16(flags(&entry.name));
-        b.u16(0).u16(0).u16(DOS_DATE).u32(entry.crc).u32(short).u32(short);
+        b.u16(entry.method()).u16(0).u16(DOS_DATE).u32(entry.crc);
+        b.u32(short_or_extra(entry.packed, large)).u32(short_or_extra(entry.size, large));
         b.u16(name_len(&entry.name)?).u16(if extra > 0 { extra + 4 } else { 0 });
         // No comment, disk 0, no attributes.
         b.u16(0).u16(0).u16(0).u32(0).u32(short_or_extra(entry.at, far));
@@ -148,7 +181,7 @@ impl<W: Write + Seek> ZipWriter<W> {
             b.u16(1).u16(extra);
         }
         if large {
-            b.u64(entry.size).u64(entry.size);
+            b.u64(entry.size).u64(entry.packed);
         }
         if far {
             b.u64(entry.at);
@@ -214,13 +247,19 @@ fn invalid(reason: impl Into<String>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, reason.into())
 }
 
-struct Counted<'a, W> {
-    out: &'a mut W,
+struct Counted<W> {
+    out: W,
     crc: crc32fast::Hasher,
     written: u64,
 }
 
-impl<W: Write> Write for Counted<'_, W> {
+impl<W> Counted<W> {
+    fn new(out: W) -> Self {
+        Self { out, crc: crc32fast::Hasher::new(), written: 0 }
+    }
+}
+
+impl<W: Write> Write for Counted<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let n = self.out.write(bytes)?;
         self.crc.update(&bytes[..n]);

@@ -199,12 +199,47 @@ pub const KEYS: &[Key] = &[
         r#"dir = "out/gs""#,
         "the folder for all files; `out/` and the problem's name if not given",
     ),
-    key("output", "every", "every = 100", "steps between frames; no frames if not given"),
+    key(
+        "output",
+        "every",
+        "every = 100",
+        "steps between frames; no frames without `every` and `every_time`",
+    ),
+    key(
+        "output",
+        "every_time",
+        "every_time = 0.1",
+        "time between frames, in place of `every`: the first step that ends at a multiple of it, or after, is a frame; no step is shortened",
+    ),
+    key(
+        "output",
+        "format",
+        r#"format = ["npz", "vtkhdf", "zarr"]"#,
+        "the formats of frames, one or several: `npz` for NumPy, `vtkhdf` for ParaView, `zarr` for xarray; npz if not given",
+    ),
     key(
         "output",
         "fields",
         r#"fields = ["U"]"#,
         "fields or components in frames; all if not given",
+    ),
+    key(
+        "output",
+        "slice",
+        r#"slice = "z = 0.5""#,
+        "the plane of cells that frames are of; the whole mesh if not given",
+    ),
+    key(
+        "output",
+        "precision",
+        r#"precision = "f32""#,
+        "the precision of values in frames; that of the run if not given",
+    ),
+    key(
+        "output",
+        "compress",
+        "compress = 1",
+        "the level at which frames in npz and zarr are deflated, from 1 (fast) to 9 (small); not at all if not given",
     ),
     key(
         "output",

@@ -43,6 +43,7 @@ mod identity;
 mod keys;
 mod library;
 mod mistakes;
+mod output;
 mod plot;
 mod random;
 mod reader;
@@ -63,9 +64,10 @@ pub use identity::branched;
 pub use keys::{KEYS, Key};
 pub use library::Library;
 pub use mistakes::ProblemError;
+pub use output::Output;
 pub use plot::{Plot, Shown, picture_names};
 pub use random::Random;
-pub use settings::{Output, Time, TimeStep};
+pub use settings::{Time, TimeStep};
 pub use setup::Norms;
 pub use system::Origin;
 pub use values::Initial;
@@ -283,7 +285,8 @@ fn read(
         spacing[..model.dimension].iter().copied().fold(f64::INFINITY, f64::min)
     });
     let time = settings::time(document, model, h, reader);
-    let output = settings::output(document, name, &resolved, &boundary, reader);
+    let of_run = (&resolved, precision);
+    let output = output::output(document, name, of_run, (mesh.as_ref(), &boundary), reader);
     let checkpoint = checkpoint::read(document, reader);
     let plots = plot::read(document, &scope, &resolved, mesh.as_ref(), reader);
     Some(Problem {

@@ -167,7 +167,7 @@ fn read_one(
     let label = text("label", reader);
     let file = table.get("file");
     let file = file.map(|item| picture_name(item, document, reader));
-    let slice = table.get("slice").map(|item| slice(item, mesh, reader));
+    let slice = table.get("slice").map(|item| slice(Name("plot", "slice"), item, mesh, reader));
     let map = table.get("map").map(|item| reader.choice(name("map"), item, &ColorMap::ALL));
     let log = table.get("log").map(|item| reader.flag(name("log"), item));
     let range = table.get("range").map(|item| range(item, reader));
@@ -186,8 +186,12 @@ fn read_one(
 }
 
 /// Reads `z = 0.5`.
-fn slice(item: &Item, mesh: Option<&Mesh>, reader: &mut Reader) -> Option<(Axis, f64)> {
-    let name = Name("plot", "slice");
+pub(super) fn slice(
+    name: Name<'_>,
+    item: &Item,
+    mesh: Option<&Mesh>,
+    reader: &mut Reader,
+) -> Option<(Axis, f64)> {
     let text = reader.text(name, item)?;
     let split = text.split_once('=');
     let axis = split.and_then(|(axis, _)| Axis::from_name(axis.trim()));

@@ -1,12 +1,12 @@
 //! The settings of its problem in a saved state: those that further steps depend on.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::write::{kind_line, number, numbers, quoted};
 use super::{FaceKind, Problem};
 use crate::io::{Npz, NpzError};
 use crate::simulation::differences;
-use crate::{Error, Number, Simulation};
+use crate::{Error, Frames, Number, Simulation};
 
 /// The entry of a state.
 const ENTRY: &str = "settings";
@@ -23,6 +23,19 @@ impl Problem {
         path: impl AsRef<Path>,
     ) -> Result<(), Error> {
         simulation.save_with(path.as_ref(), &[(ENTRY, self.settings())])
+    }
+
+    /// Hands a frame over to the thread that writes it, as [`Simulation::write_frame`] does; in `.npz` a state has the entry
+    /// `settings`, too.
+    ///
+    /// # Errors
+    /// See [`Simulation::write_frame`].
+    pub fn write_frame<T: Number>(
+        &self,
+        simulation: &Simulation<T>,
+        frames: &mut Frames,
+    ) -> Result<Vec<PathBuf>, Error> {
+        simulation.write_frame(frames, &[(ENTRY, self.settings())])
     }
 
     /// Compares this problem with the run that wrote a state. Returns the settings that differ, a line each:

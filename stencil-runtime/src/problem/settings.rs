@@ -1,14 +1,11 @@
 //! Sections of numbers and words: mesh, parameters, time and output.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
-use stencil_compiler::catalogue::Rank;
 use stencil_compiler::diag::Code;
 use stencil_compiler::model::{Comparison, Model, to_f64};
 use stencil_compiler::stability::Axes;
 
-use super::boundary::{FaceKind, Kind, lookup};
 use super::document::{Data, Item, Table};
 use super::mistakes::At;
 use super::reader::{Name, Reader};
@@ -50,24 +47,6 @@ pub struct Time {
     /// The time on the wall after which it writes its state and ends, to be continued.
     pub wall: Option<Duration>,
 }
-
-/// The output of a problem.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Output {
-    /// The folder.
-    pub dir: PathBuf,
-    /// Steps between frames.
-    pub every: Option<u64>,
-    /// Components in frames.
-    pub fields: Vec<String>,
-    /// Steps between rows of the time series.
-    pub series_every: u64,
-    /// Whether the energy spectrum of `u` is written.
-    pub spectrum: bool,
-}
-
-/// Steps between rows of a time series by default.
-const SERIES_EVERY: u64 = 10;
 
 /// Reads `[mesh]` but for `centered`, whose default depends on boundaries.
 pub(super) fn mesh(document: &Table, dimension: usize, reader: &mut Reader) -> Option<Mesh> {
@@ -365,79 +344,4 @@ fn time_step(
     let dt = reader.positive(name, item);
     reader.constants = constants;
     dt.map(TimeStep::Fixed)
-}
-
-/// Reads `[output]`.
-pub(super) fn output(
-    document: &Table,
-    problem: &str,
-    resolved: &Resolved,
-    boundary: &[FaceKind],
-    reader: &mut Reader,
-) -> Option<Output> {
-    let (table, _) = reader.section(document, "output");
-    reader.keys("output", &table);
-    let name = |key| Name("output", key);
-    let dir = match table.get("dir") {
-        Some(item) => reader.text(name("dir"), item).map(PathBuf::from),
-        None => Some(PathBuf::from("out").join(problem)),
-    };
-    let every = table.get("every").map(|item| reader.count(name("every"), item));
-    let series_every =
-        table.get("series_every").map(|item| reader.count(name("series_every"), item));
-    let fields = fields(&table, resolved, reader);
-    let spectrum = match table.get("spectrum") {
-        Some(item) => reader
-            .flag(name("spectrum"), item)
-            .filter(|wanted| !wanted || may_transform(resolved, boundary, item.at, reader)),
-        None => Some(false),
-    };
-    Some(Output {
-        dir: dir?,
-        every: every.map_or(Some(None), |every| every.map(Some))?,
-        fields: fields?,
-        series_every: series_every.unwrap_or(Some(SERIES_EVERY))?,
-        spectrum: spectrum?,
-    })
-}
-
-fn fields(table: &Table, resolved: &Resolved, reader: &mut Reader) -> Option<Vec<String>> {
-    let Some(item) = table.get("fields") else {
-        let all = super::system::components(&resolved.fields);
-        return Some(all.map(str::to_string).collect());
-    };
-    let name = Name("output", "fields");
-    let mut components = Vec::new();
-    for item in reader.list(name, item)? {
-        let field = reader.text(name, item)?;
-        match lookup(&field, &resolved.fields) {
-            Some(found) => components.extend(found),
-            None => {
-                let system = resolved.system.name();
-                let message = format!("{system} has no field or component `{field}`");
-                let known = super::known_names(&resolved.fields);
-                reader.unknown(item.at, message, &field, known.iter().map(String::as_str));
-                return None;
-            }
-        }
-    }
-    Some(components)
-}
-
-/// Checks that spectra are possible: they need a periodic vector `u`, a field or an intermediate.
-fn may_transform(resolved: &Resolved, boundary: &[FaceKind], at: At, reader: &mut Reader) -> bool {
-    let model = resolved.system.model();
-    let fields = model.fields.iter().map(|f| (&f.name, f.rank));
-    let lets = model.lets.iter().map(|l| (&l.name, l.value.rank));
-    let vector = fields.chain(lets).any(|(name, rank)| name == "u" && rank == Rank::Vector);
-    let wall = boundary.iter().find(|f| f.kind != Kind::Named("periodic"));
-    let problem = match (vector, wall) {
-        (false, _) => format!("{} has no vector `u`", resolved.system.name()),
-        (true, Some(wall)) => format!("{} is not periodic", wall.face),
-        (true, None) => return true,
-    };
-    let message = format!("there is no energy spectrum: {problem}");
-    let help = "leave `spectrum` out";
-    reader.mistakes.add(Code::Contradiction, at, message, help);
-    false
 }

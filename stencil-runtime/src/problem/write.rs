@@ -11,6 +11,7 @@ use super::system::scheme_text;
 use stencil_compiler::stability::Axes;
 
 use super::{Expression, FaceKind, Origin, Problem, Shown, TimeStep};
+use crate::io::FrameFormat;
 use crate::plot::ColorMap;
 use crate::{Axis, Devices, Face, Side, Stream};
 
@@ -63,15 +64,11 @@ impl Problem {
             Origin::Library(name) => quoted(name),
             Origin::Text(text) => long_text(text),
         };
-        let precision = match self.precision {
-            Precision::F32 => "f32",
-            Precision::F64 => "f64",
-        };
         let head = [
             ("title", quoted(&self.title)),
             ("system", system),
             ("scheme", scheme_text(self.system.model())),
-            ("precision", quoted(precision)),
+            ("precision", quoted(word(self.precision))),
         ];
         for (key, value) in head {
             let _ = writeln!(out, "{key} = {value}");
@@ -158,12 +155,22 @@ impl Problem {
         let fields: Vec<String> = output.fields.iter().map(|f| quoted(f)).collect();
         let dir = ("dir", quoted(&output.dir.to_string_lossy()));
         let every = output.every.map(|every| ("every", every.to_string()));
+        let every_time = output.every_time.map(|time| ("every_time", number(time)));
+        let formats: Vec<String> = output.formats.iter().map(|f| quoted(f.word())).collect();
+        // One format, `npz`, is the default.
+        let is_usual = output.formats == [FrameFormat::Npz];
+        let formats = (!is_usual).then(|| ("format", format!("[{}]", formats.join(", "))));
+        let slice = output.slice.map(|(axis, at)| ("slice", quoted(&format!("{axis} = {at:?}"))));
+        let precision = output.precision.map(|precision| ("precision", quoted(word(precision))));
+        let compress = output.compress.map(|level| ("compress", level.to_string()));
+        let frames = [every, every_time, formats, slice, precision, compress];
         let rest = [
             ("fields", format!("[{}]", fields.join(", "))),
             ("series_every", output.series_every.to_string()),
             ("spectrum", output.spectrum.to_string()),
         ];
-        section(out, "output", [dir].into_iter().chain(every).chain(rest));
+        let lines = [dir].into_iter().chain(frames.into_iter().flatten()).chain(rest);
+        section(out, "output", lines);
     }
 
     fn write_plots(&self, out: &mut String) {
@@ -195,6 +202,13 @@ impl TimeStep {
             TimeStep::Auto => quoted("auto"),
             TimeStep::Cfl(part) => quoted(&format!("cfl({part:?})")),
         }
+    }
+}
+
+fn word(precision: Precision) -> &'static str {
+    match precision {
+        Precision::F32 => "f32",
+        Precision::F64 => "f64",
     }
 }
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use ndarray::{ArrayD, ArrayView3, Ix3};
+use ndarray::{ArrayD, ArrayView3, Ix3, arr0};
 use stencil_compiler::model::{Formulation, text};
 
 use super::values::check_shape;
 use super::{Pace, Simulation};
-use crate::io::{Npz, NpzError, NpzWriter};
+use crate::io::{Npz, NpzError, NpzWriter, Value};
 use crate::mesh::Axis;
 use crate::{Error, Number};
 
@@ -17,7 +17,7 @@ const VERSION: u64 = 1;
 
 /// Entries beside the settings.
 const VERSION_ENTRY: &str = "state_version";
-const RUN: &str = "run";
+pub(super) const RUN: &str = "run";
 
 /// The result of [`Simulation::restore`].
 #[derive(Clone, Debug, PartialEq)]
@@ -62,28 +62,10 @@ impl<T: Number> Simulation<T> {
         let Some(mut file) = self.begin_npz(path, &names)? else {
             return Ok(());
         };
-        file.f64(&self.entry("t"), self.t)?;
-        file.u64(&self.entry("step"), self.steps)?;
-        file.u64(&self.entry(VERSION_ENTRY), VERSION)?;
-        for (name, value) in self.numbers() {
-            file.f64(&self.entry(&name), value)?;
+        for (name, value) in self.state_entries(more) {
+            file.value(&name, &value)?;
         }
-        for (name, text) in self.texts().iter().chain(more) {
-            file.text(&self.entry(name), text)?;
-        }
-        self.sign(&mut file)?;
         file.finish()?;
-        Ok(())
-    }
-
-    /// Adds the [name of the run](Self::run_id) to a file, in the entry `run`, if the run has one.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
-    pub fn sign(&self, file: &mut NpzWriter) -> Result<(), Error> {
-        if let Some(run) = &self.run {
-            file.text(&self.entry(RUN), run)?;
-        }
         Ok(())
     }
 
@@ -96,6 +78,30 @@ impl<T: Number> Simulation<T> {
     /// Names the run.
     pub fn set_run_id(&mut self, name: impl Into<String>) {
         self.run = Some(name.into());
+    }
+
+    /// Returns the entries of a state beside its components, with more names and texts.
+    pub(super) fn state_entries(&self, more: &[(&str, String)]) -> Vec<(String, Value)> {
+        let mut entries = vec![
+            (self.entry("t"), Value::F64(arr0(self.t).into_dyn())),
+            (self.entry("step"), Value::U64(self.steps)),
+            (self.entry(VERSION_ENTRY), Value::U64(VERSION)),
+        ];
+        let numbers = self.numbers().into_iter();
+        entries.extend(
+            numbers.map(|(name, value)| (self.entry(&name), Value::F64(arr0(value).into_dyn()))),
+        );
+        let texts = self.texts();
+        let texts = texts.iter().chain(more);
+        entries.extend(texts.map(|(name, text)| (self.entry(name), Value::Text(text.clone()))));
+        entries.extend(self.run_entry());
+        entries
+    }
+
+    /// Returns the entry with the [name of the run](Self::run_id), if it has one.
+    pub(super) fn run_entry(&self) -> Option<(String, Value)> {
+        let run = self.run_id()?;
+        Some((self.entry(RUN), Value::Text(run.to_string())))
     }
 
     /// Begins a `.npz` with some components as `[z, y, x]`, and returns it with room for more entries; `None` on ranks that do not

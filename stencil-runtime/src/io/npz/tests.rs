@@ -132,3 +132,29 @@ fn bad_names_are_refused_and_nothing_appears() {
     drop(file);
     assert!(!temp.0.exists());
 }
+
+#[test]
+fn deflated_archives_are_smaller_and_come_back() {
+    let (plain, packed) = (Temp::new("plain"), Temp::new("packed"));
+    let smooth = Array3::from_shape_fn((3, 40, 100), |(z, y, _)| (z + y) as f64);
+    for (temp, level) in [(&plain, None), (&packed, Some(1))] {
+        let mut file = NpzWriter::create(&temp.0).unwrap().compressed(level);
+        file.array("smooth", &smooth.view()).unwrap();
+        file.text("note", "Δ").unwrap();
+        file.u64("step", 7).unwrap();
+        file.finish().unwrap();
+    }
+    let size = |temp: &Temp| std::fs::metadata(&temp.0).unwrap().len();
+    assert!(4 * size(&packed) < size(&plain));
+    let mut file = Npz::open(&packed.0).unwrap();
+    assert!(file.is_sealed());
+    assert_eq!(file.array_f64("smooth").unwrap(), smooth.into_dyn());
+    assert_eq!((file.text("note").unwrap(), file.u64("step").unwrap()), ("Δ".into(), 7));
+    assert_eq!(file.shape("smooth").unwrap(), [3, 40, 100]);
+
+    let mut bytes = std::fs::read(&packed.0).unwrap();
+    bytes[200] ^= 1;
+    std::fs::write(&packed.0, &bytes).unwrap();
+    let damaged = Npz::open(&packed.0).and_then(|mut file| file.get("smooth"));
+    assert!(damaged.is_err());
+}

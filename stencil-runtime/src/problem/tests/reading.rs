@@ -5,7 +5,7 @@ use stencil_compiler::model::Formulation;
 
 use super::super::boundary::Kind;
 use super::*;
-use crate::io::NpzWriter;
+use crate::io::{FrameFormat, NpzWriter};
 use crate::{Devices, Face, Simulation};
 
 fn flow(changes: &[&str]) -> Problem {
@@ -100,6 +100,27 @@ fn every_setting_arrives() {
         matches!(&problem.plots[2].value, Shown::Quantity(q) if q.text() == "d[x](u.y) - d[y](u.x)")
     );
     assert_eq!(problem.plots[1].file, "rho");
+}
+
+#[test]
+fn frames_are_chosen_and_written_back() {
+    let plain = flow(&[]);
+    assert_eq!(plain.output.formats, [FrameFormat::Npz]);
+    assert!(!plain.to_toml(None).contains("format"));
+    let of_frames = "every_time = \"1/8\"\nformat = [\"zarr\", \"npz\"]\nslice = \"y = 0.5\"\n\
+         precision = \"f32\"\ncompress = 2\n";
+    let problem = parse(&with("every = 10\n", of_frames), &[]).unwrap();
+    let output = &problem.output;
+    assert_eq!((output.every, output.every_time), (None, Some(0.125)));
+    assert_eq!(output.formats, [FrameFormat::Zarr, FrameFormat::Npz]);
+    assert_eq!(output.slice, Some((crate::Axis::Y, 0.5)));
+    assert_eq!((output.precision, output.compress), (Some(Precision::F32), Some(2)));
+    let again = parse(&problem.to_toml(None), &[]).unwrap();
+    assert_eq!(again.output, problem.output);
+
+    let single = [Change::set("precision=f32"), Change::set("output.precision=f64")];
+    let told = parse(FLOW, &single).unwrap_err().to_string();
+    assert!(told.contains("frames in f64 of a run in f32"), "{told}");
 }
 
 #[test]
