@@ -43,7 +43,7 @@ thread_local! {
 pub(crate) struct Sampler {
     mesh: Mesh,
     expr: Expr<usize>,
-    /// What each operation depends on.
+    /// The axes and the time that each operation depends on.
     masks: Vec<u8>,
     parameters: Vec<f64>,
     coordinates: [Vec<f64>; 3],
