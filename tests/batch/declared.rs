@@ -52,8 +52,9 @@ stencil_runtime::pde! {
         source f: scalar;
         source g: vector;
         let p = exp(-q^2) + a * sin(2*t) * tanh(w.x);
+        let jump = mod(q + w.z, 0.3) * floor(5*w.z) + 0.1 * erf(2*q) * (sinh(w.x) - cosh(q));
         let root = cbrt(q - 0.5*f) + sqrt(1 + q^2);
-        ddt(q) = 0.02 * lap(q) - dot(w, grad(p)) + f * cos(3*t + q)
+        ddt(q) = 0.02 * (lap(q) + jump) - dot(w, grad(p)) + f * cos(3*t + q)
                + if q < 0.02 { pow(1.5 + q, a*w.y) } else { 0.1 * log(1.2 + abs(q)) };
         ddt(w) = 0.1 * atan2(q, 1 + a*t) * w - 0.2 * grad(root)
                + if w.z <= f { max(q, t) * g } else { sign(q) * min(w.x, w.y) * w };

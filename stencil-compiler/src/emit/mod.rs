@@ -192,7 +192,7 @@ pub fn cuda_over(
 /// # Errors
 /// If a name is not an identifier of the language.
 pub fn cuda_formulas(formulas: &[(&str, &Formula)]) -> Result<String, EmitError> {
-    let functions: Vec<_> = formulas.iter().map(|(name, f)| (*name, f.expr())).collect();
+    let functions: Vec<_> = formulas.iter().map(|(name, f)| (*name, f.operations())).collect();
     cuda_numbers(&functions)
 }
 

@@ -118,6 +118,16 @@ operations! {
     Cos "cos" 1 54, "stencil_cos{f}({0})", "{0}.cos()", |a| a[0].cos();
     /// Hyperbolic tangent.
     Tanh "tanh" 1 49, "stencil_tanh{f}({0})", "{0}.tanh()", |a| a[0].tanh();
+    /// Hyperbolic sine.
+    Sinh "sinh" 1 59, "stencil_sinh{f}({0})", "{0}.sinh()", |a| a[0].sinh();
+    /// Hyperbolic cosine.
+    Cosh "cosh" 1 58, "stencil_cosh{f}({0})", "{0}.cosh()", |a| a[0].cosh();
+    /// The error function.
+    Erf "erf" 1 72, "stencil_erf{f}({0})", "{0}.erf()", |a| a[0].erf();
+    /// The largest integer that is not larger.
+    Floor "floor" 1 8, "stencil_floor{f}({0})", "{0}.floor()", |a| a[0].floor();
+    /// The remainder a - b floor(a/b), with the sign of b.
+    Mod "mod" 2 39, "stencil_mod{f}({0}, {1})", "{0}.modulo({1})", |a| a[0].modulo(a[1]);
     /// Cube root.
     Cbrt "cbrt" 1 47, "stencil_cbrt{f}({0})", "{0}.cbrt()", |a| a[0].cbrt();
     /// a to the power b.

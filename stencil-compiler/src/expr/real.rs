@@ -84,6 +84,31 @@ pub trait Arithmetic:
     fn tanh(self) -> Self {
         math::tanh(self)
     }
+    /// The hyperbolic sine.
+    #[inline(always)]
+    fn sinh(self) -> Self {
+        math::sinh(self)
+    }
+    /// The hyperbolic cosine.
+    #[inline(always)]
+    fn cosh(self) -> Self {
+        math::cosh(self)
+    }
+    /// The error function.
+    #[inline(always)]
+    fn erf(self) -> Self {
+        math::erf(self)
+    }
+    /// The largest integer that is not larger.
+    #[inline(always)]
+    fn floor(self) -> Self {
+        math::floor(self)
+    }
+    /// The remainder of a division by `b`, with the sign of `b`.
+    #[inline(always)]
+    fn modulo(self, b: Self) -> Self {
+        math::modulo(self, b)
+    }
     /// The cube root.
     #[inline(always)]
     fn cbrt(self) -> Self {

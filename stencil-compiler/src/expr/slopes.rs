@@ -47,6 +47,13 @@ impl Op {
             Op::Sin => [Arithmetic::cos(a[0]), 0.0, 0.0, 0.0],
             Op::Cos => [-Arithmetic::sin(a[0]), 0.0, 0.0, 0.0],
             Op::Tanh => [1.0 - result * result, 0.0, 0.0, 0.0],
+            Op::Sinh => [Arithmetic::cosh(a[0]), 0.0, 0.0, 0.0],
+            Op::Cosh => [Arithmetic::sinh(a[0]), 0.0, 0.0, 0.0],
+            Op::Erf => {
+                [std::f64::consts::FRAC_2_SQRT_PI * Arithmetic::exp(-a[0] * a[0]), 0.0, 0.0, 0.0]
+            }
+            Op::Floor => [0.0; 4],
+            Op::Mod => [1.0, -Arithmetic::floor(a[0] / a[1]), 0.0, 0.0],
             Op::Cbrt => [result / (3.0 * a[0]), 0.0, 0.0, 0.0],
             Op::Pow => [a[1] * result / a[0], result * Arithmetic::log(a[0]), 0.0, 0.0],
             Op::Atan2 => {

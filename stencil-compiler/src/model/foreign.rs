@@ -15,12 +15,15 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("average", OBSERVE),
     ("biharmonic", "write `lap(lap(f))`"),
     ("conj", COMPLEX),
-    ("cosh", "write `(exp(a) + exp(-a))/2`"),
+    ("ceil", "write `-floor(-a)`"),
     ("cot", "write `cos(a)/sin(a)`"),
     ("coth", "write `1/tanh(a)`"),
+    ("csch", "write `1/sinh(a)`"),
     ("diff", "write `d[x](f)`"),
+    ("erfc", "write `1 - erf(a)`"),
     ("exp10", "write `pow(10, a)`"),
     ("exp2", "write `pow(2, a)`"),
+    ("fmod", MOD),
     ("frac", "write `a / b`"),
     ("heaviside", STEP),
     ("ifelse", CHOICE),
@@ -37,10 +40,12 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("randn", RANDOM),
     ("random", RANDOM),
     ("real", COMPLEX),
+    ("rem", MOD),
+    ("remainder", MOD),
+    ("round", "write `floor(a + 1/2)`"),
     ("rsqrt", "write `1/sqrt(a)`"),
-    ("sech", "write `2/(exp(a) + exp(-a))`"),
+    ("sech", "write `1/cosh(a)`"),
     ("select", CHOICE),
-    ("sinh", "write `(exp(a) - exp(-a))/2`"),
     ("square", "write `a^2`"),
     ("step", STEP),
     ("sum", OBSERVE),
@@ -56,6 +61,7 @@ const OBSERVE: &str =
     "an equation holds cell by cell; `observe name = mean(..);` watches a number of all cells";
 const RANDOM: &str =
     "equations have no random numbers: give noise as initial values, or as the array of a `source`";
+const MOD: &str = "write `mod(a, b)`, which has the sign of `b`";
 const STEP: &str = "write `if a > 0 { 1 } else { 0 }`";
 
 /// Names of values that are called otherwise here, or are not known to equations.

@@ -1,11 +1,12 @@
 //! Kinds of boundaries: rules for ghost cells.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use stencil_compiler::model::formula::Formula;
 
-use super::Face;
+use super::sampler::Sampler;
+use super::{Face, Mesh};
 use crate::Error;
 
 /// The boundary condition on a face of the mesh.
@@ -67,7 +68,15 @@ pub(crate) enum Value {
 #[derive(Clone)]
 pub(crate) struct PointFunction {
     value: Arc<dyn Fn(f64, f64, f64, f64) -> f64 + Send + Sync>,
-    formula: Option<Arc<Formula>>,
+    formula: Option<Arc<PointFormula>>,
+}
+
+/// A formula with the values of its parameters, and its preparation for the cells of a mesh.
+#[derive(Debug)]
+struct PointFormula {
+    formula: Formula,
+    params: Vec<f64>,
+    sampler: Mutex<Option<Sampler>>,
 }
 
 impl PointFunction {
@@ -75,9 +84,32 @@ impl PointFunction {
         PointFunction { value: Arc::new(value), formula: None }
     }
 
-    /// Adds its formula of the parameters, x, y, z and t, which a card can evaluate, too.
-    pub(crate) fn with_formula(self, formula: Formula) -> Self {
+    /// Adds its formula of these parameters, x, y, z and t, which a card can evaluate, too.
+    pub(crate) fn with_formula(self, formula: Formula, params: &[f64]) -> Self {
+        let formula = PointFormula { formula, params: params.to_vec(), sampler: Mutex::new(None) };
         PointFunction { formula: Some(Arc::new(formula)), ..self }
+    }
+
+    /// Calls `then` with the function of cells of a mesh at a time. Operations of a formula that do not differ from cell
+    /// to cell are done before.
+    pub(crate) fn in_cells<R>(
+        &self,
+        mesh: &Mesh,
+        t: f64,
+        then: impl FnOnce(&(dyn Fn([isize; 3]) -> f64 + Sync)) -> R,
+    ) -> R {
+        let Some(prepared) = &self.formula else {
+            return then(&|cell| self.at(mesh.point(cell), t));
+        };
+        // A panic leaves a sampler that is renewed before its next use.
+        let mut held = prepared.sampler.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = held.take().filter(|sampler| sampler.is_for(mesh));
+        let make = || Sampler::new(&prepared.formula, &prepared.params, mesh);
+        let mut sampler = known.unwrap_or_else(make);
+        sampler.renew(t);
+        let result = then(&|cell| sampler.at(cell.map(|i| i as usize)));
+        *held = Some(sampler);
+        result
     }
 
     pub(crate) fn at(&self, [x, y, z]: [f64; 3], t: f64) -> f64 {
@@ -86,7 +118,7 @@ impl PointFunction {
 
     /// Returns the formula, if it is one.
     pub(crate) fn formula(&self) -> Option<&Formula> {
-        self.formula.as_deref()
+        self.formula.as_ref().map(|prepared| &prepared.formula)
     }
 }
 

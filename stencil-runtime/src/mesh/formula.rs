@@ -4,9 +4,9 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use stencil_compiler::model::formula::{self, Formula, Scratch};
+use stencil_compiler::model::formula::{self, Formula, Meaning, Scratch};
 
-use super::{GhostFunction, PointFunction, Sampled};
+use super::{GhostFunction, PointFunction, Sampled, Written};
 use crate::{Error, SystemDef};
 
 /// Prefix of a component's name for its value next to the face.
@@ -39,9 +39,9 @@ fn read(what: &str, text: &str, names: &[String]) -> Result<Formula, Error> {
 }
 
 fn function(formula: Formula, params: &[f64]) -> PointFunction {
-    let (params, evaluated) = (params.to_vec(), formula.clone());
+    let (parameters, params, evaluated) = (params, params.to_vec(), formula.clone());
     let value = move |x, y, z, t| evaluate(&evaluated, &params, [x, y, z, t], [&[], &[]]);
-    PointFunction::new(value).with_formula(formula)
+    PointFunction::new(value).with_formula(formula, parameters)
 }
 
 /// Reads a function of x, y, z and t.
@@ -83,14 +83,22 @@ pub(crate) fn ghost(
     Ok((reads, ghost))
 }
 
-/// Reads a source from a text.
+/// Reads a source from a text, or takes a formula of x, y, z and t.
 pub(crate) fn source(
     system: &SystemDef,
     params: &[f64],
     what: &str,
-    text: &str,
+    written: &Written,
 ) -> Result<Sampled, Error> {
-    let formula = read(what, text, &formula::source_names(system.model()))?;
+    let names = formula::source_names(system.model());
+    let formula = match written {
+        Written::Text(text) => read(what, text, &names)?,
+        Written::Formula(formula) => {
+            let first = names.len() - 4;
+            let meanings: Vec<Meaning<'_>> = (first..names.len()).map(Meaning::Name).collect();
+            formula.over(&names, &meanings)
+        }
+    };
     Ok(sampled(formula, params))
 }
 

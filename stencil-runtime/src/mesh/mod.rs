@@ -9,6 +9,7 @@ pub(crate) mod formula;
 mod patch;
 mod reach;
 mod resolve;
+mod sampler;
 mod source;
 
 pub use assign::device_boxes;
@@ -20,7 +21,7 @@ pub(crate) use extension::{DEEPEST, Extension};
 pub(crate) use patch::{Patch, Patches};
 pub(crate) use resolve::{Boundaries, Ghost, Number, Rule, Setting};
 pub use source::Source;
-pub(crate) use source::{Given, Sampled};
+pub(crate) use source::{Given, Sampled, Written};
 
 /// A box of cells of equal size.
 ///

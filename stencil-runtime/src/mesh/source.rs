@@ -4,14 +4,16 @@ use std::fmt;
 use std::sync::Arc;
 
 use ndarray::Array3;
+use stencil_compiler::model::formula::Formula;
 
 use super::Mesh;
 use super::boundary::PointFunction;
 
 /// The values of a component of a `source`.
 ///
-/// Functions are evaluated on the host, in `f64`, in every cell: once, or in every substep if they depend on time,
-/// never beyond a face. There the values of cells are continued, by the conditions of the fields on the face:
+/// Functions are evaluated on the host, in `f64`, in every cell: once, or in every substep if they depend on time.
+/// Each operation of a formula is done only as often as its arguments change. Nothing is evaluated beyond a face:
+/// there the values of cells are continued, by the conditions of the fields on the face.
 ///
 /// | face | ghost cells of sources hold |
 /// | --- | --- |
@@ -30,8 +32,17 @@ pub(crate) enum Given {
     Unsteady(PointFunction),
     /// Values `[z, y, x]`.
     Values(Array3<f64>),
-    /// A formula of x, y, z, t and the parameters, read when the simulation is built.
+    /// A formula, prepared when the simulation is built.
+    Written(Written),
+}
+
+/// A formula of a user.
+#[derive(Clone)]
+pub(crate) enum Written {
+    /// A text of x, y, z, t and the parameters.
     Text(String),
+    /// A formula of x, y, z and t.
+    Formula(Formula),
 }
 
 pub(crate) type SteadyFunction = dyn Fn(f64, f64, f64) -> f64 + Send + Sync;
@@ -60,7 +71,12 @@ impl Source {
     /// Returns a source by a formula such as `"sin(x - t)"` of x, y, z, t and the parameters. It is evaluated in every
     /// substep if it has `t`, else once.
     pub fn text(value: impl Into<String>) -> Self {
-        Source(Given::Text(value.into()))
+        Source(Given::Written(Written::Text(value.into())))
+    }
+
+    /// Returns a source by a formula of x, y, z and t.
+    pub(crate) fn formula(formula: Formula) -> Self {
+        Source(Given::Written(Written::Formula(formula)))
     }
 }
 
@@ -83,7 +99,8 @@ impl fmt::Debug for Given {
             Given::Steady(_) => f.write_str("a function of space"),
             Given::Unsteady(_) => f.write_str("a function of space and time"),
             Given::Values(values) => write!(f, "values {:?}", values.dim()),
-            Given::Text(text) => write!(f, "{text:?}"),
+            Given::Written(Written::Text(text)) => write!(f, "{text:?}"),
+            Given::Written(Written::Formula(_)) => f.write_str("a formula"),
         }
     }
 }
@@ -106,6 +123,19 @@ impl std::fmt::Debug for Sampled {
 }
 
 impl Sampled {
+    /// Calls `then` with the values in cells at a time.
+    pub(crate) fn in_cells<R>(
+        &self,
+        mesh: &Mesh,
+        t: f64,
+        then: impl FnOnce(&(dyn Fn([isize; 3]) -> f64 + Sync)) -> R,
+    ) -> R {
+        match self {
+            Sampled::Unsteady(value) => value.in_cells(mesh, t, then),
+            Sampled::Steady(_) | Sampled::Values(_) => then(&|cell| self.at(mesh, cell, t)),
+        }
+    }
+
     /// Returns its value in a cell.
     pub(crate) fn at(&self, mesh: &Mesh, cell: [isize; 3], t: f64) -> f64 {
         let point @ [x, y, z] = mesh.point(cell);

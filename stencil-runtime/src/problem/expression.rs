@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use stencil_compiler::diag::Diagnostics;
-use stencil_compiler::model::formula::{Formula, Scratch};
+use stencil_compiler::model::formula::{Formula, Meaning, Scratch};
 
 use super::document::{Data, Item, Table};
 use super::reader::{Name, Reader};
@@ -120,6 +120,14 @@ impl Expression {
         }
     }
 
+    /// Returns it as a formula of x, y, z and t; `None` if it is a number, or made of components.
+    pub(super) fn to_formula(&self) -> Option<Formula> {
+        match &self.body {
+            Body::Formula(parts) if parts.reads.is_empty() => Some(parts.to_formula()),
+            Body::Formula(_) | Body::Number(_) => None,
+        }
+    }
+
     /// Does its value depend on the time?
     pub fn uses_time(&self) -> bool {
         match &self.body {
@@ -146,6 +154,29 @@ impl Expression {
 }
 
 impl Parts {
+    fn to_formula(&self) -> Formula {
+        let names = ["x", "y", "z", "t"].map(String::from);
+        let mut named: Vec<(usize, Formula)> = Vec::with_capacity(self.lets.len());
+        for (slot, formula) in &self.lets {
+            let closed = formula.over(&names, &self.meanings(&named));
+            named.push((*slot, closed));
+        }
+        self.formula.over(&names, &self.meanings(&named))
+    }
+
+    /// Returns the meaning of each name for a formula of x, y, z and t.
+    fn meanings<'f>(&self, named: &'f [(usize, Formula)]) -> Vec<Meaning<'f>> {
+        let mut all: Vec<Meaning<'f>> = self.values.iter().copied().map(Meaning::Number).collect();
+        for (axis, slot) in all.iter_mut().enumerate().take(self.axes) {
+            *slot = Meaning::Name(axis);
+        }
+        all[self.axes] = Meaning::Name(3);
+        for (slot, formula) in named {
+            all[*slot] = Meaning::Formula(formula);
+        }
+        all
+    }
+
     fn at(&self, point: [f64; 3], t: f64, components: &[f64]) -> f64 {
         WORK.with_borrow_mut(|(values, scratch)| {
             values.clear();

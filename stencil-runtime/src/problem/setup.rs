@@ -208,6 +208,9 @@ fn source(value: &Expression) -> Source {
     if let Some(value) = value.constant() {
         return Source::constant(value);
     }
+    if let Some(formula) = value.to_formula() {
+        return Source::formula(formula);
+    }
     let function = value.clone();
     if value.uses_time() {
         Source::unsteady(move |x, y, z, t| function.at([x, y, z], t, &[]))

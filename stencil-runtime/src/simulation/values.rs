@@ -11,7 +11,7 @@ use stencil_compiler::plan::BufferRole;
 use super::evaluate::{check_plane, plane_shape};
 use super::{Sampled, Simulation};
 use crate::backend::Device;
-use crate::mesh::{Axis, Given, Mesh};
+use crate::mesh::{Axis, Given, Mesh, Written};
 use crate::{Error, Number, Source};
 
 impl<T: Number> Simulation<T> {
@@ -277,7 +277,7 @@ pub(super) fn sample<T: Number>(
     source: &Sampled,
     (mesh, t): (&Mesh, f64),
 ) -> Result<(), Error> {
-    device.set(buffer, &|cell| T::from_f64(source.at(mesh, cell, t)))?;
+    source.in_cells(mesh, t, |value| device.set(buffer, &|cell| T::from_f64(value(cell))))?;
     let Some(cell) = device.first_infinite(buffer)? else {
         return Ok(());
     };
@@ -295,7 +295,7 @@ pub(crate) fn sampled(
     name: &str,
     source: Source,
     cells: [usize; 3],
-    read: impl Fn(&str) -> Result<Sampled, Error>,
+    read: impl Fn(&Written) -> Result<Sampled, Error>,
 ) -> Result<Sampled, Error> {
     Ok(match source.0 {
         Given::Constant(value) => {
@@ -309,7 +309,7 @@ pub(crate) fn sampled(
             check_shape(name, cells, values.dim())?;
             Sampled::Values(values)
         }
-        Given::Text(text) => read(&text)?,
+        Given::Written(written) => read(&written)?,
     })
 }
 

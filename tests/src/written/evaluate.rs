@@ -401,6 +401,17 @@ fn scalar(p: Precision, op: Op, v: &[Value]) -> Value {
         Op::Log => p.log(a),
         Op::Sin => p.function(a, a.exact.sin(), 1.0),
         Op::Cos => p.function(a, a.exact.cos(), 1.0),
+        Op::Sinh => {
+            let slope = (a.exact.magnitude() + Wide::new(a.error)).cosh().size();
+            p.function(a, a.exact.sinh(), slope)
+        }
+        Op::Cosh => {
+            let slope = (a.exact.magnitude() + Wide::new(a.error)).cosh().size();
+            p.function(a, a.exact.cosh(), slope).never_negative()
+        }
+        Op::Erf => p.function(a, a.exact.erf(), std::f64::consts::FRAC_2_SQRT_PI),
+        Op::Floor => p.floor(a),
+        Op::Mod => p.remainder(a, v[1]),
         Op::Tanh => p.function(a, a.exact.tanh(), 1.0),
         Op::Cbrt => p.cbrt(a),
         Op::Pow => p.pow(a, v[1]),

@@ -187,6 +187,25 @@ impl Precision {
         Value::with(exact, carried + 2.0 * self.unit * exact.size())
     }
 
+    /// Returns the largest integer that is not larger; an evaluation may take others within the error.
+    pub fn floor(self, a: Value) -> Value {
+        let (exact, error) = (a.exact.floor(), Wide::new(a.error));
+        if !a.error.is_finite() {
+            return Value::with(exact, f64::INFINITY);
+        }
+        let (least, most) = ((a.exact - error).floor(), (a.exact + error).floor());
+        Value::with(exact, (most - exact).size().max((exact - least).size()))
+    }
+
+    /// Returns `a - b floor(a/b)`; an evaluation may take another multiple if the quotient is close to an integer.
+    pub fn remainder(self, a: Value, b: Value) -> Value {
+        let quotient = self.quotient(a, b);
+        let multiple = self.floor(quotient);
+        let exact = a.exact - b.exact * multiple.exact;
+        let sizes = spread(multiple.largest(), b.error) + spread(multiple.error, b.largest());
+        Value::with(exact, a.error + sizes + self.unit * exact.size())
+    }
+
     /// Returns the natural logarithm.
     pub fn log(self, a: Value) -> Value {
         let least = a.exact.to_f64() - a.error;

@@ -173,6 +173,50 @@ impl Wide {
         (square - Wide::ONE) / (square + Wide::ONE)
     }
 
+    /// Returns the hyperbolic sine.
+    pub fn sinh(self) -> Wide {
+        if self.hi.abs() < 0.5 {
+            return self.series(|n| (2 * n + 1) * (2 * n));
+        }
+        (self.exp() - (-self).exp()) * Wide::new(0.5)
+    }
+
+    /// Returns the hyperbolic cosine.
+    pub fn cosh(self) -> Wide {
+        (self.exp() + (-self).exp()) * Wide::new(0.5)
+    }
+
+    /// Returns self and the terms that follow it, each of which is the one before times self² over a number.
+    fn series(self, below: impl Fn(u32) -> u32) -> Wide {
+        let square = self * self;
+        let (mut term, mut sum) = (self, self);
+        for n in 1..250 {
+            term = term * square / Wide::new(f64::from(below(n)));
+            sum = sum + term;
+        }
+        sum
+    }
+
+    /// Returns the error function: e^(-x²) times a series whose terms have one sign.
+    pub fn erf(self) -> Wide {
+        if self.hi.abs() > 9.0 {
+            return Wide::new(self.hi.signum());
+        }
+        // Terms with x √2 in place of x, as each has twice its square.
+        let stretched = self * Wide::new(2.0).root();
+        let sum = stretched.series(|n| 2 * n + 1);
+        sum * (-(self * self)).exp() * Wide::new(2.0).root() / Wide::PI.root()
+    }
+
+    /// Returns the largest integer that is not larger.
+    pub fn floor(self) -> Wide {
+        let hi = self.hi.floor();
+        match hi == self.hi {
+            true => quick_sum(hi, self.lo.floor()),
+            false => Wide::new(hi),
+        }
+    }
+
     /// Returns the angle of the point (x, self).
     pub fn atan2(self, x: Wide) -> Wide {
         let guess = Wide::new(self.hi.atan2(x.hi));
@@ -282,10 +326,16 @@ mod tests {
             near(x.sin().atan2(x.cos()).sin(), x.sin());
             let double = Wide::new(2.0) * x.tanh() / (Wide::ONE + x.tanh() * x.tanh());
             near((x + x).tanh(), double);
+            near(x.cosh() * x.cosh() - x.sinh() * x.sinh(), Wide::ONE);
+            near(x.sinh() / x.cosh(), x.tanh());
+            near(x.erf(), -(-x).erf());
             near(x.powi(-3) * x * x * x, Wide::ONE);
         }
         near(Wide::new(0.5).atan2(Wide::new(0.5)) * Wide::new(2.0), HALF_PI);
         near(Wide::new(2.0).log(), LN_2);
+        // M. Abramowitz and I. A. Stegun, Handbook of Mathematical Functions, table 7.1.
+        assert_eq!(Wide::new(0.5).erf().to_f64(), 0.520_499_877_813_046_5);
+        assert_eq!(Wide::new(2.0).erf().to_f64(), 0.995_322_265_018_952_7);
     }
 
     #[test]
@@ -296,6 +346,9 @@ mod tests {
         let product = (Wide::ONE + small) * (Wide::ONE - small);
         assert_eq!(Wide::ONE - product, small * small);
         near(Wide::ratio(1, 3) * Wide::new(3.0), Wide::ONE);
+        assert_eq!((Wide::new(3.0) - small).floor(), Wide::new(2.0));
+        assert_eq!((Wide::new(3.0) + small).floor(), Wide::new(3.0));
+        assert_eq!(Wide::new(-0.5).floor(), Wide::new(-1.0));
         assert!(!Wide::ratio(1, 3).is_exact(false) && !Wide::new(0.1).is_exact(true));
     }
 }

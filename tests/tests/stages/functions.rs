@@ -33,7 +33,8 @@ fn bits = copysign(significand(size), a) * power_of_two(exponent(size) - 1.0) + 
 fn rows = lt(a, b[1,0,0], root, le(c, 0.125, 2.0, eq(a, a, wave, k)))
 fn numbers = lt(k, 0.5, a, b) + le(0.1, a, 0.5, b) * eq(a, 0.0, 1.0, lt(a, 0.0, lit(-1.0), 1.0))
 fn none = lt(a / (a - a), 1.0, 1.0, 0.125)
-fn a_1 = tanh(angle - turned[0,1,0])
+fn more = sinh(a) - cosh(b[0,0,1] + k) + erf(2.0 * c) * floor(4.0 * grown) + mod(a - 3.0 * c[1,0,0], size)
+fn a_1 = tanh(more + angle - turned[0,1,0])
 fn b_1 = 0.5 * sin(root + bits) + none
 fn c_1 = cos(rows[0,0,-1] + numbers + wave)
 substep { a = a_1, b = b_1, c = c_1 }
@@ -93,7 +94,10 @@ fn a_source_defines_each_function_once_and_only_those_it_calls() {
     let mut calls = 0;
     for (precision, source) in sources() {
         let suffix = if precision == Precision::F32 { "f" } else { "" };
-        for name in ["exp", "log", "sin", "cos", "tanh", "cbrt", "pow", "atan2", "exponent"] {
+        for name in [
+            "exp", "log", "sin", "cos", "tanh", "sinh", "cosh", "erf", "floor", "mod", "cbrt",
+            "pow", "atan2", "exponent",
+        ] {
             let call = format!("stencil_{name}{suffix}(");
             let definitions = source
                 .text

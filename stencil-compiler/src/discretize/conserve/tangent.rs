@@ -176,6 +176,21 @@ fn change(
             let rest = of.minus(&of.number(1, 1), &square)?;
             of.times(&rest, da)
         }
+        Op::Sinh => {
+            let cosh = of.op(Op::Cosh, &[a]);
+            of.times(&cosh, da)
+        }
+        Op::Cosh => {
+            let sinh = of.op(Op::Sinh, &[a]);
+            of.times(&sinh, da)
+        }
+        Op::Erf => error_function(of, [a, da]),
+        Op::Mod => {
+            let floor = of.over(a, b);
+            let floor = of.op(Op::Floor, &[&floor]);
+            let by = of.times(&floor, db)?;
+            of.minus(da, &by)
+        }
         Op::Atan2 => angle(of, [a, da], [b, db]),
         Op::Abs => Ok(of.op(Op::Lt, &[&Poly::default(), a, da, &da.negated()])),
         // Selected as the values themselves are.
@@ -184,7 +199,7 @@ fn change(
         Op::Lt | Op::Le | Op::Eq => Ok(of.op(op, &[a, b, &changes[2], &changes[3]])),
         Op::Copysign => signed(of, [a, da], b),
         // Piecewise constant.
-        Op::Exponent | Op::PowerOfTwo => Ok(Poly::default()),
+        Op::Floor | Op::Exponent | Op::PowerOfTwo => Ok(Poly::default()),
         Op::Significand => {
             let ratio = of.over(value, a);
             of.times(&ratio, da)
@@ -236,4 +251,15 @@ fn signed(of: &mut Algebra<'_, '_>, [a, da]: Changing<'_>, b: &Poly) -> Result<P
     let (own, given) = (of.op(Op::Copysign, &[&one, a]), of.op(Op::Copysign, &[&one, b]));
     let sign = of.times(&own, &given)?;
     of.times(&sign, da)
+}
+
+/// The change of the error function of `a`: 2/√π e^(-a²) times that of `a`.
+fn error_function(of: &mut Algebra<'_, '_>, [a, da]: Changing<'_>) -> Result<Poly> {
+    // 2/√π to the last digit of `f64`.
+    const ABOVE: i128 = 5_081_767_996_463_981;
+    const BELOW: i128 = 1 << 52;
+    let square = of.times(a, a)?;
+    let power = of.op(Op::Exp, &[&square.negated()]);
+    let slope = of.scaled(&power, ABOVE, BELOW)?;
+    of.times(&slope, da)
 }

@@ -35,6 +35,17 @@ pub struct Formula {
     expr: Expr<usize>,
 }
 
+/// The meaning of a name of a formula over other names.
+#[derive(Clone, Copy, Debug)]
+pub enum Meaning<'a> {
+    /// One of the other names, by its place.
+    Name(usize),
+    /// A number.
+    Number(f64),
+    /// A formula over the other names.
+    Formula(&'a Formula),
+}
+
 /// Memory that evaluations use again; any formula may use any scratch.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
@@ -64,6 +75,44 @@ impl Formula {
         }
     }
 
+    /// The same formula over other names: each of its own has a meaning, in their order.
+    ///
+    /// ```
+    /// use stencil_compiler::model::formula::{Formula, Meaning};
+    ///
+    /// let width = Formula::parse("2*x", &["x", "t"])?;
+    /// let bell = Formula::parse("a*exp(-(x/width)^2)", &["x", "a", "width"])?;
+    /// let names = ["x", "t"].map(String::from);
+    /// let meanings = [Meaning::Name(0), Meaning::Number(3.0), Meaning::Formula(&width)];
+    /// let closed = bell.over(&names, &meanings);
+    /// assert_eq!(closed.eval(&[0.5, 0.0]), bell.eval(&[0.5, 3.0, 1.0]));
+    /// # Ok::<(), stencil_compiler::diag::Diagnostics>(())
+    /// ```
+    ///
+    /// A name without a meaning is not a number, and so is one beyond `names`.
+    pub fn over(&self, names: &[String], meanings: &[Meaning<'_>]) -> Formula {
+        let mut builder = crate::expr::Builder::new();
+        let mut at = Vec::with_capacity(self.expr.nodes.len());
+        for node in &self.expr.nodes {
+            let moved = match node {
+                Node::Lit(value) => builder.lit(value.value()),
+                Node::Atom(name) => match meanings.get(*name) {
+                    Some(Meaning::Name(name)) => builder.atom(*name),
+                    Some(Meaning::Number(value)) => builder.lit(*value),
+                    Some(Meaning::Formula(formula)) => builder.splice(&formula.expr),
+                    None => builder.lit(f64::NAN),
+                },
+                Node::Op(op, args) => {
+                    let args: Vec<_> = args.iter().map(|arg| at[arg.0 as usize]).collect();
+                    builder.op(*op, &args)
+                }
+            };
+            at.push(moved);
+        }
+        let expr = builder.finish(at[self.expr.result().0 as usize]);
+        Formula { names: names.to_vec(), expr }
+    }
+
     /// The formula that is `value` everywhere.
     pub fn constant(value: f64) -> Formula {
         let mut builder = crate::expr::Builder::new();
@@ -90,8 +139,8 @@ impl Formula {
         &self.names
     }
 
-    /// Its operations; an atom is the place of a name.
-    pub(crate) fn expr(&self) -> &Expr<usize> {
+    /// Its operations, arguments first; an atom is the place of a name.
+    pub fn operations(&self) -> &Expr<usize> {
         &self.expr
     }
 

@@ -94,8 +94,10 @@ impl Maker {
             Function::Scalar(Op::Pow),
             Function::Scalar(Op::Atan2),
             Function::Scalar(Op::Max),
+            Function::Scalar(Op::Mod),
+            Function::Scalar(Op::Erf),
         ];
-        let function = functions[usize::try_from(self.pick(8)).unwrap_or(0)];
+        let function = functions[usize::try_from(self.pick(10)).unwrap_or(0)];
         let arguments = (0..function.arity()).map(|_| self.make(Rank::Scalar, d));
         TermKind::Call(function, arguments.collect())
     }

@@ -19,7 +19,7 @@ use crate::backend::cpu::{self, Checked};
 use crate::backend::stream::Streamed;
 use crate::backend::{Device, cuda};
 use crate::field::Domain;
-use crate::mesh::{Axis, Boundaries, Mesh, Patches, Sampled, device_boxes, formula};
+use crate::mesh::{Axis, Boundaries, Mesh, Patches, Sampled, Written, device_boxes, formula};
 use crate::simulation::watch::Watch;
 use crate::simulation::{Pace, Parts, Picked, Picking, Setup, Timings, sampled};
 use crate::step::{Plans, Rules, halo_of, kind};
@@ -350,9 +350,9 @@ fn sources(
     let states = || system.algorithm().states_of(Role::Given).map(|(_, s)| s.name.as_str());
     let mut sources = BTreeMap::new();
     for name in states() {
-        let read = |text: &str| {
+        let read = |written: &Written| {
             let what = format!("the source `{name}`");
-            formula::source(system, params, &what, text)
+            formula::source(system, params, &what, written)
         };
         let source = match given.remove(name) {
             Some(source) => sampled(name, source, cells, read)?,

@@ -136,7 +136,9 @@ impl<T: Number> Builder<T> {
         let is_steady = |name: &str| {
             let source = match self.sources.get(name).map(|source| &source.0) {
                 Some(Given::Unsteady(_)) => return false,
-                Some(Given::Text(text)) => formula::source(system, params, name, text).ok(),
+                Some(Given::Written(written)) => {
+                    formula::source(system, params, name, written).ok()
+                }
                 Some(Given::Constant(_) | Given::Steady(_) | Given::Values(_)) => return true,
                 None => formula::default_source(system, params, name),
             };

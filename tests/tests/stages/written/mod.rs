@@ -117,6 +117,27 @@ fn systems_of_the_library_are_as_they_are_written() {
     assert!(count >= 50, "{count} forms");
 }
 
+/// Functions of scalars whose values other tests have no bounds of, jumps among them.
+#[test]
+fn functions_of_scalars_are_as_they_are_written() {
+    let model = read(
+        "system Functions in 2d {
+            field q: scalar;
+            field r: scalar;
+            param k: real = 0.31;
+            ddt(q) = sinh(2*q) - cosh(r) + erf(2*q - r);
+            ddt(r) = mod(q + 2*r, k) + floor(5*q)*r - mod(r, -k);
+        }
+        scheme s for Functions { space: central<order = 2>; time: ssprk2; }",
+    );
+    let mut case = Case::new(&discretized(&model), cells(2));
+    case.dt = 1e-3;
+    for found in [engines::<f64>(&model, &case, STEPS), engines::<f32>(&model, &case, STEPS)] {
+        let worst = found.unwrap_or_else(|e| panic!("{e}"));
+        assert!((1e-3..=1.0).contains(&worst), "{worst}");
+    }
+}
+
 /// Each operator of the language by every order and integrator.
 #[test]
 fn operators_and_integrators_are_as_they_are_written() {

@@ -14,12 +14,17 @@ use crate::expr::real::{Precision, Real};
 use crate::expr::{Node, Op};
 
 /// The functions, and the error that each may have, in units in the last place.
-const FUNCTIONS: [(Op, f64); 8] = [
+const FUNCTIONS: [(Op, f64); 13] = [
     (Op::Exp, 1.0),
     (Op::Log, 1.0),
     (Op::Sin, 1.0),
     (Op::Cos, 1.0),
+    (Op::Sinh, 1.0),
+    (Op::Cosh, 1.0),
     (Op::Tanh, 1.0),
+    (Op::Erf, 1.0),
+    (Op::Floor, 0.0),
+    (Op::Mod, 0.5),
     (Op::Cbrt, 1.0),
     (Op::Pow, 2.0),
     (Op::Atan2, 2.0),

@@ -138,6 +138,53 @@ pub(super) fn tanh(x: f64) -> Double {
     (value - 1.0.into()) / (value + 1.0.into())
 }
 
+/// The hyperbolic sine of a number below 709 in size.
+pub(super) fn sinh(x: f64) -> Double {
+    if x.abs() < 0.5 {
+        return taylor(x.into(), 1, 1.0);
+    }
+    let (above, below) = halves(x);
+    above - below
+}
+
+/// The hyperbolic cosine of a number below 709 in size.
+pub(super) fn cosh(x: f64) -> Double {
+    let (above, below) = halves(x);
+    above + below
+}
+
+/// e^x / 2 and e^-x / 2.
+fn halves(x: f64) -> (Double, Double) {
+    let half = |x: f64| {
+        let (value, n) = exp(x.into());
+        value.times(2_f64.powi(n - 1))
+    };
+    (half(x), half(-x))
+}
+
+/// The error function: 2/√π e^(-x²) times the sum of (2x²)^k x / (2k+1)!!, whose terms have one sign.
+pub(super) fn erf(x: f64) -> Double {
+    if x.abs() > 9.0 {
+        return x.signum().into();
+    }
+    const FACTOR: Double = Double(std::f64::consts::FRAC_2_SQRT_PI, 1.533545961316588e-17);
+    let square = two_product(x, x);
+    let (mut term, mut sum) = (Double::from(x), Double::from(x));
+    for k in 1..250 {
+        term = term * square.times(2.0) / f64::from(2 * k + 1).into();
+        sum = sum + term;
+    }
+    let (power, n) = exp(-square);
+    FACTOR * sum * power.times(2_f64.powi(n))
+}
+
+/// The remainder with the sign of `y`.
+pub(super) fn modulo(x: f64, y: f64) -> Double {
+    let rest = x % y;
+    let other = rest != 0.0 && (rest < 0.0) != (y < 0.0);
+    if other { two_sum(rest, y) } else { rest.into() }
+}
+
 /// The cube root of a normal number between 1e-100 and 1e100 in size.
 pub(super) fn cbrt(x: f64) -> Double {
     let root: Double = x.cbrt().into();

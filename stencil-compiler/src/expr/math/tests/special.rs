@@ -59,6 +59,55 @@ fn of_one_argument<T: Real>() {
         ],
     );
     one(
+        Op::Sinh,
+        &[
+            (0.0, 0.0),
+            (-0.0, -0.0),
+            (1e-44, 1e-44),
+            (-1e-38, -1e-38),
+            (INF, INF),
+            (-INF, -INF),
+            (1e4, INF),
+            (-1e300, -INF),
+            (NAN, NAN),
+        ],
+    );
+    one(
+        Op::Cosh,
+        &[(0.0, 1.0), (-0.0, 1.0), (1e-44, 1.0), (INF, INF), (-INF, INF), (-1e4, INF), (NAN, NAN)],
+    );
+    one(
+        Op::Erf,
+        &[
+            (0.0, 0.0),
+            (-0.0, -0.0),
+            (INF, 1.0),
+            (-INF, -1.0),
+            (7.0, 1.0),
+            (-1e30, -1.0),
+            (NAN, NAN),
+        ],
+    );
+    one(
+        Op::Floor,
+        &[
+            (0.0, 0.0),
+            (-0.0, -0.0),
+            (0.75, 0.0),
+            (-0.75, -1.0),
+            (2.5, 2.0),
+            (-2.5, -3.0),
+            (-3.0, -3.0),
+            (8_388_607.0, 8_388_607.0),
+            (-4_194_303.5, -4_194_304.0),
+            (1e30, 1e30),
+            (-1e-44, -1.0),
+            (INF, INF),
+            (-INF, -INF),
+            (NAN, NAN),
+        ],
+    );
+    one(
         Op::Cbrt,
         &[
             (0.0, 0.0),
@@ -154,6 +203,64 @@ fn special_values_of_powers() {
     is::<f32>(Op::Pow, -1.0, 16_777_215.0, -1.0);
     is::<f64>(Op::Pow, 2.0, -1074.0, 5e-324);
     is::<f32>(Op::Pow, 2.0, -149.0, 1e-45);
+}
+
+fn of_remainders<T: Real>() {
+    let cases = [
+        (5.0, 3.0, 2.0),
+        (-5.0, 3.0, 1.0),
+        (5.0, -3.0, -1.0),
+        (-5.0, -3.0, -2.0),
+        (6.0, 3.0, 0.0),
+        (-6.0, 3.0, 0.0),
+        (6.0, -3.0, -0.0),
+        (0.0, 2.0, 0.0),
+        (-0.0, 2.0, 0.0),
+        (0.0, -2.0, -0.0),
+        // The sum of both rounds to the divisor.
+        (-1e-30, 1.0, 1.0),
+        (-1e-44, 3.0, 3.0),
+        // The quotient has no fraction left.
+        (1_073_741_825.0 * 1024.0, 3.0, T::from_f64(1_073_741_825.0 * 1024.0).to_f64() % 3.0),
+        (1.0, 0.0, NAN),
+        (0.0, 0.0, NAN),
+        (INF, 2.0, NAN),
+        (2.0, INF, NAN),
+        (NAN, 2.0, NAN),
+        (2.0, NAN, NAN),
+        // Beyond the quotients whose remainder is known.
+        (3e36, 1e-30, NAN),
+        (-3e30, 11.0, if T::BYTES == 4 { NAN } else { 4.0 }),
+    ];
+    for (a, b, expected) in cases {
+        is::<T>(Op::Mod, a, b, expected);
+    }
+}
+
+#[test]
+fn special_values_of_remainders() {
+    of_remainders::<f32>();
+    of_remainders::<f64>();
+}
+
+/// Quotients next to integers, where the rounded one may have another floor.
+#[test]
+fn remainders_next_to_multiples_are_exact() {
+    for n in [1, 2, 3, 7, 1000, 4_194_303, 8_388_607] {
+        for divisor in [0.1_f32, 3.0, -0.7, 1.3e-38, 7e30] {
+            let multiple = divisor * n as f32;
+            for at in [multiple.next_down(), multiple, multiple.next_up()] {
+                let rest = f64::from(at) % f64::from(divisor);
+                let other = rest != 0.0 && (rest < 0.0) != (divisor < 0.0);
+                let exact = if other { rest + f64::from(divisor) } else { rest };
+                let value = f64::from(Op::Mod.eval(&[at, divisor]));
+                let unit = f64::from(divisor.abs()) * f64::from(f32::EPSILON) / 2.0;
+                assert!((value - exact).abs() <= unit, "mod({at:e}, {divisor:e}) is {value:e}");
+                let (least, most) = (divisor.min(0.0), divisor.max(0.0));
+                assert!((f64::from(least)..=f64::from(most)).contains(&value), "{value:e}");
+            }
+        }
+    }
 }
 
 fn of_angles<T: Real>() {

@@ -31,7 +31,7 @@ fn what_is_written_elsewhere_has_a_way_out() {
         (equation("a + grad f"), "grad f", "write `grad(f)`"),
         (equation("-lap u.x"), "lap u", "write `lap(u)`"),
         (equation("d[x] f"), "f", "write `d[x](f)`"),
-        (equation("sinh(f)"), "sinh", "`(exp(a) - exp(-a))/2`"),
+        (equation("asinh(f)"), "asinh", "`log(a + sqrt(a^2 + 1))`"),
         (equation("arctan(f)"), "arctan", "`atan2(a, 1)`"),
         (equation("rand()"), "rand", "initial values"),
         (equation("mean(f)"), "mean", "`observe name = mean(..);`"),

@@ -35,7 +35,7 @@ macro_rules! compare {
 }
 compare! { a b c d:
     add(b) sub(b) mul(b) div(b) neg() fma(b, c) sqrt() abs() if_lt(b, c, d) if_le(b, c, d) if_eq(b, c, d)
-    smaller(b) larger(b) copysign(b) exp() log() sin() cos() tanh() cbrt() pow(b) atan2(b)
+    smaller(b) larger(b) copysign(b) exp() log() sin() cos() tanh() sinh() cosh() erf() floor() modulo(b) cbrt() pow(b) atan2(b)
 }
 
 /// Compares operations on bits, of positive normal numbers and of small integers.
