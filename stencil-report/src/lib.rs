@@ -18,6 +18,7 @@ mod pictures;
 pub mod plan;
 pub mod predict;
 pub mod run;
+pub mod schedules;
 pub mod smooth;
 pub mod snapshot;
 mod table;
