@@ -7,6 +7,7 @@
 use pyo3::prelude::*;
 
 mod arrays;
+mod emit;
 mod errors;
 mod library;
 mod pictures;
@@ -15,6 +16,7 @@ mod problem;
 mod run;
 mod settings;
 mod system;
+mod tune;
 
 /// The compiler and the engines behind the package `stencil`.
 #[pymodule]
@@ -33,4 +35,6 @@ mod _stencil {
     use super::run::Run;
     #[pymodule_export]
     use super::system::System;
+    #[pymodule_export]
+    use super::tune::{Tuned, tune};
 }

@@ -95,10 +95,15 @@ impl Problem {
         self.0.mesh.cells[..self.0.system.model().dimension].to_vec()
     }
 
-    /// Coordinates of the first cell, and the distance of cells, along x, y, z.
+    /// Coordinates of cells along each axis of the system, x first.
     #[getter]
-    fn grid(&self) -> ([f64; 3], [f64; 3]) {
-        (self.0.mesh.point([0; 3]), self.0.mesh.spacing())
+    fn axes(&self) -> Vec<Vec<f64>> {
+        let mesh = &self.0.mesh;
+        let along = |axis: usize| {
+            let cells = 0..mesh.cells[axis] as isize;
+            cells.map(|cell| mesh.coordinate(axis, cell)).collect()
+        };
+        (0..self.0.system.model().dimension).map(along).collect()
     }
 
     /// Parameters with their values.

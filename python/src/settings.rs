@@ -53,6 +53,11 @@ pub(crate) fn schedule(
         .map_err(|failure| Raised::new("ScheduleError", failure))
 }
 
+/// Returns the name of a schedule in messages.
+pub(crate) fn name_of(wanted: &str) -> &str {
+    if wanted.contains('\n') { "given" } else { wanted }
+}
+
 /// Returns cells along x, y, z: one number for all axes of a system, or one for each; `None` if none are given.
 pub(crate) fn cells(given: &[usize], dimension: usize) -> Result<Option<[usize; 3]>> {
     if given.is_empty() {

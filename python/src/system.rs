@@ -12,7 +12,7 @@ use stencil_runtime::SystemDef;
 
 use crate::errors::{Raised, Result};
 use crate::plan::Plan;
-use crate::settings;
+use crate::{emit, settings};
 
 /// Dimensions of a declaration `in nd` if none are given.
 const USUAL: usize = 2;
@@ -56,7 +56,7 @@ impl System {
         on: On,
     ) -> Result<Option<(&'a str, stencil_runtime::Schedule)>> {
         let found = |wanted: &'a str| {
-            let name = if wanted.contains('\n') { "given" } else { wanted };
+            let name = settings::name_of(wanted);
             let unit = (on.precision, on.card.rates.multiprocessor);
             Ok((name, settings::schedule(wanted, self.0.algorithm(), unit, on.cells)?))
         };
@@ -241,5 +241,32 @@ impl System {
         let found = self.named(Some(wanted), on)?;
         let found = found.ok_or_else(|| Raised::bug("a schedule was lost"))?;
         Ok(stencil_compiler::schedule::text::print(&found.1))
+    }
+
+    /// One stage of the compiler as text.
+    #[pyo3(signature = (stage, cells, precision, schedule=None, launch=None, arch="sm_90", marks=false))]
+    #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
+    fn emit(
+        &self,
+        py: Python<'_>,
+        stage: &str,
+        cells: Vec<usize>,
+        precision: &str,
+        schedule: Option<&str>,
+        launch: Option<usize>,
+        arch: &str,
+        marks: bool,
+    ) -> Result<String> {
+        let on = self.on(&cells, precision, None)?;
+        let asked = emit::Asked {
+            stage,
+            cells: on.cells,
+            precision: on.precision,
+            schedule,
+            launch,
+            architecture: arch,
+            marks,
+        };
+        py.detach(|| emit::text(&self.0, &asked))
     }
 }

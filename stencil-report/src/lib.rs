@@ -11,6 +11,7 @@ use stencil_runtime::Error;
 
 pub mod bench;
 pub mod check;
+pub mod emit;
 pub mod explain;
 pub mod machine;
 mod passes;

@@ -3,6 +3,7 @@
 mod mpi;
 mod mutate;
 mod nvrtc;
+mod python;
 mod test;
 mod tidy;
 mod workspace;
@@ -19,7 +20,7 @@ Development tasks.
 Usage: cargo xtask <task>
 
 Tasks:
-  test    format, tidy, clippy, NVRTC, all tests, documentation; stops at the first failure. Double precision walks a third of the
+  test    format, tidy, clippy, NVRTC, all tests, the package of Python, documentation; stops at the first failure. Double precision walks a third of the
           schedules, another with each commit, or the one that STENCIL_TURN sets (0, 1, 2, all).
           `test --fast` is the inner loop: each walk takes some of its cases, and much is left out (below);
           `test --deep` walks all schedules in both precisions, with more samples and larger meshes, and records the run in
@@ -28,6 +29,7 @@ Tasks:
   mutate  compiles the tests with all faults of xtask/faults.txt in them and runs the tests nearest to each with that one alone;
           with words, those whose line holds one of them; `mutate --build` stops before it runs anything, `mutate --run FOLDER`
           runs what was compiled, `mutate --check` finds places that the code has no longer
+  python  builds the wheel of the package of Python and runs its tests, as `test` does
   nvrtc   fetches NVRTC, so that kernels compile without a CUDA toolkit; prints its folder
 ";
 
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         ["nvrtc"] => {
             nvrtc::fetch(&Workspace::find()?).map(|folder| println!("{}", folder.display()))
         }
+        ["python"] => python::run(&Workspace::find()?, !mpi::features().is_empty()),
         ["mutate", "--check"] => mutate::check(&Workspace::find()?),
         ["mutate", "--run", folder] => mutate::run(Path::new(folder)),
         ["mutate", "--build", ref words @ ..] => {

@@ -52,9 +52,10 @@ class Simulation:
             texts[section] = {k: v for k, v in entries.items() if _is_text(v)}
             values[section] = {k: v for k, v in entries.items() if not _is_text(v)}
         self._problem = _problem(system, scheme, {**settings, **texts})
-        self._fields = self._problem.system.fields
-        self._components = self._problem.system.components
-        self._grid = _grid(self._problem)
+        system = self._problem.system
+        self._fields = [name for name, _ in system.fields]
+        self._components, self._sources = system.components, system.sources
+        self._grid = [np.array(axis) for axis in self._problem.axes]
         self._progress = progress
         sources = []
         for name, value in values.get("source", {}).items():
@@ -160,9 +161,9 @@ class Simulation:
 
     def __getitem__(self, name):
         """Returns a copy of a component, or of all components of a field along the first axis of an array."""
-        if self._fields.get(name, "scalar") == "scalar":
-            return np.array(self.view(name))
         parts = self._parts(name)
+        if parts == [name]:
+            return np.array(self.view(name))
         values = np.empty((len(parts), *self.shape), self.dtype)
         for at, part in enumerate(parts):
             values[at] = self.view(part)
@@ -194,8 +195,8 @@ class Simulation:
         As long as the array or a part of it lives, calls that change the run raise `ViewsLive`. On a card it is of a copy
         in the memory of the host.
         """
-        array = np.asarray(self._native.view(name))
-        return array.reshape(self.shape) if array.shape != self.shape else array
+        # Axes that the system does not have are of length 1.
+        return np.asarray(self._native.view(name))[(0,) * (3 - len(self.cells))]
 
     def evaluate(self, expression):
         """Returns the values of an expression of the language, such as ``"d[x](u.y) - d[y](u.x)"``, in all cells."""
@@ -263,6 +264,12 @@ class Simulation:
             if own:
                 progress.finish()
 
+    def _record(self):
+        """Adds the observables to the series."""
+        row = {"t": self.t, "step": self.step_count, **self.observe()}
+        for name, value in row.items():
+            self._series.setdefault(name, []).append(value)
+
     # Files, pictures and words.
 
     def save(self, path):
@@ -308,11 +315,12 @@ class Simulation:
         return f"{html.escape(repr(self))}<pre>{html.escape(str(self))}</pre>"
 
     def _parts(self, name):
-        """Returns the components of a field, or the component itself."""
-        if self._fields.get(name, "scalar") == "scalar":
+        """Returns the components of a field or a source, or the component itself."""
+        known = self._components + self._sources
+        if name in known:
             return [name]
-        letters = 1 if self._fields[name] == "vector" else 2
-        return [c for c in self._components if c.startswith(f"{name}_") and len(c) == len(name) + 1 + letters]
+        letters = {part: part[len(name) + 1 :] for part in known if part.startswith(f"{name}_")}
+        return [part for part, rest in letters.items() if rest and set(rest) <= set("xyz")] or [name]
 
     def _given(self, name, value, dtype=np.dtype("f8")):
         """Returns the components of a value with their arrays `[z, y, x]`."""
@@ -383,16 +391,6 @@ class Frames:
             warnings.warn("`until(.., every=..)` does steps as it is iterated, and nothing did: write `for state in ..`", stacklevel=2)
 
 
-def _record(self):
-    """Adds the observables to the series."""
-    row = {"t": self.t, "step": self.step_count, **self.observe()}
-    for name, value in row.items():
-        self._series.setdefault(name, []).append(value)
-
-
-Simulation._record = _record
-
-
 def _is_text(value):
     """Is a value one that a problem file holds: a number, a formula, or a list of them?"""
     if isinstance(value, (list, tuple)):
@@ -405,7 +403,7 @@ def _problem(system, scheme, settings):
     if isinstance(system, Problem):
         if scheme is not None:
             raise SettingError("the scheme of a problem is in its file; change it by `Problem(.., scheme=..)`")
-        settings = {name: value for name, value in settings.items() if value}
+        settings = {name: value for name, value in settings.items() if value is not None and value != {}}
         return (system.changed(**settings) if settings else system)._native
     system = as_system(system)
     sorted_ = _settings.sections(settings, system.dimension)
@@ -418,12 +416,6 @@ def _problem(system, scheme, settings):
     if scheme is not None:
         top["scheme"] = scheme
     return _stencil.Problem.parse(f"<{system.name}>", _settings.document(top, sorted_), "", is_open)
-
-
-def _grid(problem):
-    """Returns coordinates of cells along each axis, x first."""
-    origin, spacing = problem.grid
-    return [o + h * np.arange(n) for o, h, n in zip(origin, spacing, problem.cells)]
 
 
 def _count(count):

@@ -3,17 +3,24 @@
 A system is read when it is asked for. In another number of dimensions than two it is `system("Wave", 3)`.
 """
 
+import functools
+
 from . import _settings, _stencil
 from ._problem import Problem
 from ._system import System
 
 
-def systems():
-    """Returns the names of all systems, each with its numbers of dimensions."""
+@functools.cache
+def _dimensions():
     found = {}
     for name, dimension in _stencil.systems():
         found.setdefault(name, []).append(dimension)
     return {name: sorted(dimensions) for name, dimensions in sorted(found.items())}
+
+
+def systems():
+    """Returns the names of all systems, each with its numbers of dimensions."""
+    return {name: list(dimensions) for name, dimensions in _dimensions().items()}
 
 
 def system(name, dimension=None, scheme=None):

@@ -1,7 +1,7 @@
 //! Schedules by name: presets, schedule files and plan files; and the formulation that a plan file chose.
 
-use std::io;
 use std::path::Path;
+use std::{fs, io, process};
 
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::diag::nearest;
@@ -45,6 +45,36 @@ pub fn schedule(
         }
         Err(error) => Err(Failure::new(format!("error: `{wanted}` cannot be read: {error}"))),
     }
+}
+
+/// Returns the plans of a file; none if there is no file yet.
+///
+/// # Errors
+/// If the file cannot be read or parsed.
+pub fn read(file: &Path) -> Result<Plans, Failure> {
+    let text = match read_text(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Plans::default()),
+        Err(error) => {
+            let message = format!("error: `{}` cannot be read: {error}", file.display());
+            return Err(Failure::new(message));
+        }
+    };
+    Plans::parse(&text).map_err(|error| {
+        Failure::new(format!(
+            "error: {}: {error}\n  help: name another file with --plans",
+            file.display()
+        ))
+    })
+}
+
+/// Replaces a plan file at once.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write(file: &Path, plans: &Plans) -> io::Result<()> {
+    let part = file.with_extension(format!("{}.part", process::id()));
+    fs::write(&part, plans.print()).and_then(|()| fs::rename(&part, file))
 }
 
 fn no_schedule(wanted: &str) -> String {
