@@ -138,9 +138,10 @@ impl Problem {
     fn with_plots(&self, plots: &str) -> Result<Self> {
         let mut bare = self.0.clone();
         bare.plots.clear();
-        // Values are in the run.
+        // Values are in the run, and the file that the first ones came from may be gone.
         bare.initial = problem::Initial::default();
-        let text = format!("{}\n{plots}", written(&bare));
+        let zeros: String = bare.components().map(|name| format!("{name} = 0\n")).collect();
+        let text = format!("{}\n[init]\n{zeros}\n{plots}", written(&bare));
         let source = format!("{}.toml", bare.name);
         let library = physics::systems::library();
         Ok(Problem(problem::Problem::parse(&source, &text, "", &library, &[])?))

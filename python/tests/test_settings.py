@@ -36,7 +36,7 @@ def test_mistakes_of_settings_have_a_place(heat):
         ({"cells": (8, 8, 8)}, st.DeclarationError, "cells"),
         ({"cells": 8, "boundary": {"y": "wal"}}, st.DeclarationError, "did you mean `wall`"),
         ({"cells": 8, "boundary": {"w": "wall"}}, st.DeclarationError, "`w`"),
-        ({"cells": 8, "params": {"K": 1}}, st.DeclarationError, "did you mean `k`"),
+        ({"cells": 8, "params": {"K": 1}}, st.DeclarationError, "no parameter `K`"),
         ({"cells": 8, "params": {"k": -1}}, st.DeclarationError, "k >= 0"),
         ({"cells": 8, "init": {"T": "exp("}}, st.DeclarationError, r"\^"),
         ({"cells": 8, "dt": "cfl(0.5)"}, st.DeclarationError, "speeds"),

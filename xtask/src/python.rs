@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::nvrtc;
 use crate::workspace::Workspace;
 
 /// The packages that the tests need beside the wheel; the build tool is the one of `python/pyproject.toml`.
@@ -39,6 +40,10 @@ pub(crate) fn run(workspace: &Workspace, has_ranks: bool) -> Result<(), String> 
     call(install.arg(wheel))?;
     let mut test = Command::new(bin.join("python"));
     test.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider"]).arg(sources.join("tests"));
+    // Schedules are searched without a card, and the best are compiled if there is a compiler.
+    if let Ok(nvrtc) = nvrtc::fetch(workspace) {
+        test.env("STENCIL_NVRTC_DIR", nvrtc);
+    }
     call(test.env("PYTHONDONTWRITEBYTECODE", "1").current_dir(&folder))
 }
 

@@ -104,7 +104,8 @@ def unknown(owner, kind, name, known):
 
 def document(top, sorted_):
     """Returns the text of a problem file. Top-level keys come first, as TOML asks for."""
-    lines = [f"{key} = {toml(key, value)}" for key, value in {**top, **sorted_.get("", {})}.items()]
+    first = {**top, **sorted_.get("", {})}
+    lines = [f"{key_text(key)} = {toml(key, value)}" for key, value in first.items()]
     for section, keys in sorted_.items():
         if section == "plot":
             lines += plots(keys)

@@ -51,6 +51,11 @@ class Simulation:
                 raise SettingError(f"`{section}` takes a dictionary of names and values, not {entries!r}")
             texts[section] = {k: v for k, v in entries.items() if _is_text(v)}
             values[section] = {k: v for k, v in entries.items() if not _is_text(v)}
+        arrays = values.get("source", {})
+        if arrays:
+            known = (system.system if isinstance(system, Problem) else as_system(system)).sources
+            # Places for the arrays.
+            texts["source"] |= {part: 0 for name in arrays for part in _parts(name, known)}
         self._problem = _problem(system, scheme, {**settings, **texts})
         system = self._problem.system
         self._fields = [name for name, _ in system.fields]
@@ -58,7 +63,7 @@ class Simulation:
         self._grid = [np.array(axis) for axis in self._problem.axes]
         self._progress = progress
         sources = []
-        for name, value in values.get("source", {}).items():
+        for name, value in arrays.items():
             sources += self._given(name, value)
         evaluates = [evaluates] if isinstance(evaluates, str) else list(evaluates)
         self._native = _stencil.Run(self._problem, backend, card, schedule, threads, sources, evaluates)
@@ -316,11 +321,7 @@ class Simulation:
 
     def _parts(self, name):
         """Returns the components of a field or a source, or the component itself."""
-        known = self._components + self._sources
-        if name in known:
-            return [name]
-        letters = {part: part[len(name) + 1 :] for part in known if part.startswith(f"{name}_")}
-        return [part for part, rest in letters.items() if rest and set(rest) <= set("xyz")] or [name]
+        return _parts(name, self._components + self._sources)
 
     def _given(self, name, value, dtype=np.dtype("f8")):
         """Returns the components of a value with their arrays `[z, y, x]`."""
@@ -391,6 +392,14 @@ class Frames:
             warnings.warn("`until(.., every=..)` does steps as it is iterated, and nothing did: write `for state in ..`", stacklevel=2)
 
 
+def _parts(name, known):
+    """Returns the components of a field among known ones, or its name itself."""
+    if name in known:
+        return [name]
+    rest = {part: part[len(name) + 1 :] for part in known if part.startswith(f"{name}_")}
+    return [part for part, axes in rest.items() if axes and set(axes) <= set("xyz")] or [name]
+
+
 def _is_text(value):
     """Is a value one that a problem file holds: a number, a formula, or a list of them?"""
     if isinstance(value, (list, tuple)):
@@ -412,10 +421,23 @@ def _problem(system, scheme, settings):
     is_open = "end" not in time and "steps" not in time
     if is_open:
         time["steps"] = 0
+    _add_zeros(sorted_, system)
     top = dict(system._top)
     if scheme is not None:
         top["scheme"] = scheme
     return _stencil.Problem.parse(f"<{system.name}>", _settings.document(top, sorted_), "", is_open)
+
+
+def _add_zeros(sorted_, system):
+    """Sets components to zero that have no initial value: they are set after the run is made, or stay zero."""
+    init = sorted_.setdefault("init", {})
+    if "file" in init:
+        return
+    given = {*init, *sorted_.get("exact", {})}
+    for field in system.fields:
+        if field not in given:
+            parts = _parts(field, system.components)
+            init.update({part: 0 for part in parts if part not in given})
 
 
 def _count(count):

@@ -51,8 +51,7 @@ class System:
         if scheme is not None:
             self._top["scheme"] = scheme
         if isinstance(scheme, dict):
-            least = {"mesh": {"cells": 64}, "time": {"dt": "auto", "steps": 0}}
-            bare = _settings.document(self._top, _with_params(least, native))
+            bare = _settings.document(self._top, _least(native))
             native = _stencil.Problem.parse(f"<{native.name}>", bare, "", False).system
         self._native = native
 
@@ -232,10 +231,12 @@ def _cells(cells):
     return [int(n) for n in cells] if hasattr(cells, "__iter__") else [int(cells)]
 
 
-def _with_params(sorted_, native):
-    """Adds parameters that have no default, so that the system can be read without a run."""
-    open_ = {name: 1.0 for name, default in native.params if default is None}
-    return {**sorted_, "params": open_} if open_ else sorted_
+def _least(native):
+    """Returns the least settings that a system is read with."""
+    sections = {"mesh": {"cells": 64}, "time": {"dt": "auto", "steps": 0}}
+    sections["init"] = dict.fromkeys(native.components, 0)
+    sections["params"] = {name: 1.0 for name, default in native.params if default is None}
+    return sections
 
 
 def _read(path):
