@@ -100,7 +100,8 @@ pub(crate) fn run(
     let wanted = args.schedule.schedule.as_deref().unwrap_or(usual);
     let precision = args.schedule.precision.get();
     let on = (precision, usual_device(&args.arch).multiprocessor);
-    let schedule = || Ok::<_, Failure>((wanted, source::schedule(wanted, &loaded.algorithm, on, cells)?));
+    let schedule =
+        || Ok::<_, Failure>((wanted, source::schedule(wanted, &loaded.algorithm, on, cells)?));
     let is_scheduled = stage.is_none_or(Stage::is_scheduled);
     let emission = Emission {
         model: &loaded.model,

@@ -1,9 +1,9 @@
 //! `stencil tune`: searches for the fastest schedule on a card, and keeps it in a plan file.
 
+use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use std::fs;
 
 use clap::Args;
 use stencil_compiler::cost::Model;

@@ -26,9 +26,8 @@ pub(crate) fn engine(name: &str) -> Result<Engine> {
 pub(crate) fn precision(name: &str) -> Result<Precision> {
     let all = [Precision::F32, Precision::F64];
     let found = all.into_iter().find(|precision| precision.name() == name);
-    found.ok_or_else(|| {
-        Raised::setting(format!("no precision `{name}`; there are `f32` and `f64`"))
-    })
+    found
+        .ok_or_else(|| Raised::setting(format!("no precision `{name}`; there are `f32` and `f64`")))
 }
 
 /// Returns the model of the card of this name.

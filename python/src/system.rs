@@ -222,8 +222,12 @@ impl System {
         compile: bool,
     ) -> Result<Plan> {
         let on = self.on(&cells, precision, card)?;
-        let wanted =
-            Wanted { schedule: self.named(schedule, on)?, candidates, compile, ..Wanted::default() };
+        let wanted = Wanted {
+            schedule: self.named(schedule, on)?,
+            candidates,
+            compile,
+            ..Wanted::default()
+        };
         let problem = self.problem(on);
         py.detach(|| Plan::new(problem, wanted))
     }

@@ -131,7 +131,9 @@ impl Emission<'_> {
 
     fn scheduled(&self) -> Result<(&str, &Schedule), Failure> {
         let given = self.schedule.as_ref().map(|(name, schedule)| (*name, schedule));
-        given.ok_or_else(|| Failure::new("error: this stage needs a schedule\n  help: name a preset such as `gpu`"))
+        given.ok_or_else(|| {
+            Failure::new("error: this stage needs a schedule\n  help: name a preset such as `gpu`")
+        })
     }
 
     /// Returns the kernel of the launch that is asked for, or all.

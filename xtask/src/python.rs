@@ -8,8 +8,7 @@ use crate::nvrtc;
 use crate::workspace::Workspace;
 
 /// The packages that the tests need beside the wheel; the build tool is the one of `python/pyproject.toml`.
-const PACKAGES: [&str; 3] =
-    ["maturin==1.16.0", "numpy", "pytest"];
+const PACKAGES: [&str; 3] = ["maturin==1.16.0", "numpy", "pytest"];
 
 /// Written last, with the names of the packages: without it, the environment is not complete.
 const MARKER: &str = "complete";
