@@ -120,6 +120,12 @@ def test_a_view_outlives_the_name_of_its_run(heat):
     assert np.allclose(view[0], np.arange(64) / 64) and filler
 
 
+def test_a_view_of_several_patches_is_put_together(heat):
+    run = st.Simulation(heat, cells=(20, 16), devices=3, backend="cpu", init={"T": "x + 10*y"})
+    x, y = run.coordinates
+    assert np.allclose(run.view("T"), x + 10 * y) and np.array_equal(run.step()["T"], run.view("T"))
+
+
 def test_copies_do_not_change_with_the_run(run):
     run["T"] = "sin(2*pi*x/3)"
     before = run["T"]

@@ -26,11 +26,14 @@ pub(crate) fn run(workspace: &Workspace, has_ranks: bool) -> Result<(), String> 
     let sources = workspace.root.join("python");
     let wheels = folder.join("wheels");
     let _ = fs::remove_dir_all(&wheels);
-    // The profile and the features of the tests, so that nothing but the module itself is compiled and linked.
+    // The settings and the features of the tests, so that nothing but the module itself is compiled and linked.
+    let profile = folder.join("profile.toml");
+    let settings = settings_of_tests(&workspace.read(Path::new("Cargo.toml"))?);
+    fs::write(&profile, settings).map_err(|error| format!("{}: {error}", profile.display()))?;
     let features = if has_ranks { "tests,mpi" } else { "tests" };
     let mut build = Command::new(bin.join("maturin"));
-    build.args(["build", "--quiet", "--profile", "test", "--features", features]);
-    build.args(["--auditwheel", "skip", "--out"]).arg(&wheels);
+    build.args(["build", "--quiet", "--profile", "dev", "--features", features, "--config"]);
+    build.arg(&profile).args(["--auditwheel", "skip", "--out"]).arg(&wheels);
     call(build.arg("--target-dir").arg(&workspace.target).current_dir(&sources))?;
     let wheel = fs::read_dir(&wheels).map_err(|error| format!("{}: {error}", wheels.display()))?;
     let wheel = wheel.flatten().next().ok_or("maturin built no wheel")?.path();
@@ -44,6 +47,22 @@ pub(crate) fn run(workspace: &Workspace, has_ranks: bool) -> Result<(), String> 
         test.env("STENCIL_NVRTC_DIR", nvrtc);
     }
     call(test.env("PYTHONDONTWRITEBYTECODE", "1").current_dir(&folder))
+}
+
+/// Returns the settings of the profile `test` in a manifest as those of `dev`: by the profile `test` itself maturin's cargo would
+/// build a program of tests.
+fn settings_of_tests(manifest: &str) -> String {
+    let (mut settings, mut is_inside) = (String::new(), false);
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            is_inside = line.starts_with("[profile.test");
+        }
+        if is_inside && !line.starts_with('#') && !line.is_empty() {
+            settings += &line.replacen("[profile.test", "[profile.dev", 1);
+            settings.push('\n');
+        }
+    }
+    settings
 }
 
 /// Makes the environment with all packages, if it is not there.
@@ -67,5 +86,19 @@ fn call(command: &mut Command) -> Result<(), String> {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("{shown}: {status}")),
         Err(error) => Err(format!("{shown}: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_of_tests_become_those_of_the_usual_profile() {
+        let manifest = "[profile.dev]\nopt-level = 0\n\n[profile.test]\n# Why.\nopt-level = 1\n\n\
+                        [profile.test.package]\na.debug = false\n\n[profile.release]\nlto = true\n";
+        let settings = "[profile.dev]\nopt-level = 1\n[profile.dev.package]\na.debug = false\n";
+        assert_eq!(settings_of_tests(manifest), settings);
+        assert!(settings_of_tests(include_str!("../../Cargo.toml")).contains("opt-level"));
     }
 }
