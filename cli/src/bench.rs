@@ -214,7 +214,7 @@ fn measure<T: Number>(
     let cells = args.scaling().map_or(cells, |s| s.cells(cells, dimension, case.devices));
     let slabs: Vec<usize> =
         (1..=dimension).map(|axis| if axis == dimension { case.devices } else { 1 }).collect();
-    let (system, _) = source::plans::settled(system, case.schedule, T::PRECISION, cells)?;
+    let (system, _) = source::settled(system, case.schedule, T::PRECISION, cells)?;
     let named = |name| -> Result<_, Failure> {
         let schedule = source::schedule(name, system.algorithm(), T::PRECISION, Some(cells))?;
         Ok((name, schedule))

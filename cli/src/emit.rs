@@ -6,15 +6,10 @@ use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use stencil_compiler::algorithm::Algorithm;
-use stencil_compiler::compile::{self, Compiled};
 use stencil_compiler::diag::counted;
-use stencil_compiler::emit::{self, EmitError, Places, Source};
-use stencil_compiler::kernel::{self, Kernel};
-use stencil_compiler::schedule::LaunchKind;
-use stencil_compiler::search::advice::advised;
-use stencil_compiler::{algorithm, model, plan, schedule};
+use stencil_compiler::emit::{Places, Source};
 use stencil_report::Failure;
+use stencil_report::emit::{Emission, Stage, file_name, launches};
 use stencil_runtime::backend::cuda::nvrtc::{Nvrtc, Resources};
 use stencil_runtime::backend::cuda::{check_needs, usual_device};
 
@@ -74,6 +69,22 @@ enum Target {
     Cubin,
 }
 
+impl Target {
+    /// The stage whose text it is; none of machine code.
+    fn stage(self) -> Option<Stage> {
+        match self {
+            Target::Model => Some(Stage::Model),
+            Target::Algorithm => Some(Stage::Algorithm),
+            Target::Schedule => Some(Stage::Schedule),
+            Target::Plan => Some(Stage::Plan),
+            Target::Kernel => Some(Stage::Kernel),
+            Target::Rust => Some(Stage::Rust),
+            Target::Cuda => Some(Stage::Cuda),
+            Target::Cubin => None,
+        }
+    }
+}
+
 /// Runs the command. Resources of machine code go to `notes`.
 pub(crate) fn run(
     args: &EmitArgs,
@@ -84,116 +95,34 @@ pub(crate) fn run(
     let loaded = source::load(&args.system, built_ins)?;
     let cells = cells(&args.cells, loaded.algorithm.dimension)?;
     let loaded = loaded.settled(&args.schedule, cells)?;
-    let text = match args.target {
-        Target::Model => model::text::print(&loaded.model),
-        Target::Algorithm => algorithm::text::print(&loaded.algorithm),
-        _ => return scheduled(args, (&loaded.algorithm, cells), out, notes),
-    };
-    deliver(args, text.as_bytes(), out)
-}
-
-/// Stages that need a schedule.
-fn scheduled(
-    args: &EmitArgs,
-    (algorithm, cells): (&Algorithm, Option<[usize; 3]>),
-    out: &mut dyn Write,
-    notes: &mut dyn Write,
-) -> Result<(), Failure> {
-    let default = if args.target == Target::Rust { "cpu" } else { "gpu" };
-    let wanted = args.schedule.schedule.as_deref().unwrap_or(default);
+    let stage = args.target.stage();
+    let usual = stage.unwrap_or(Stage::Cuda).usual_preset();
+    let wanted = args.schedule.schedule.as_deref().unwrap_or(usual);
     let precision = args.schedule.precision.get();
-    let device = usual_device(&args.arch);
-    let on = (precision, device.multiprocessor);
-    let schedule = source::schedule(wanted, algorithm, on, cells)?;
-    if args.target == Target::Schedule {
-        return deliver(args, schedule::text::print(&schedule).as_bytes(), out);
-    }
-    // The processor has ghost cells, and fits nothing.
-    let target = match (cells, schedule.is_for(LaunchKind::Blocks)) {
-        (Some(cells), true) => compile::Target::periodic(precision.bytes(), cells, device),
-        (None, true) => compile::Target::new(precision.bytes()).on(device),
-        (_, false) => compile::Target::processor(precision.bytes()),
+    let on = (precision, usual_device(&args.arch).multiprocessor);
+    let schedule =
+        || Ok::<_, Failure>((wanted, source::schedule(wanted, &loaded.algorithm, on, cells)?));
+    let is_scheduled = stage.is_none_or(Stage::is_scheduled);
+    let emission = Emission {
+        model: &loaded.model,
+        algorithm: &loaded.algorithm,
+        precision,
+        cells,
+        schedule: is_scheduled.then(schedule).transpose()?,
+        architecture: &args.arch,
+        launch: args.launch,
+        marks: !args.no_marks,
     };
-    let compiled = advised(algorithm, &schedule, &target)
-        .map_err(|error| Failure::new(format!("error: schedule `{wanted}` is illegal: {error}")))?;
-    let text = match args.target {
-        Target::Plan => plan::text::print(&compiled.plan),
-        Target::Kernel => {
-            joined(&chosen(args, &compiled)?, |kernel| Ok(kernel::text::print(kernel)))?
-        }
-        Target::Rust => emit::rust(&chosen(args, &compiled)?).map_err(|error| {
-            unwritten(&error, "schedules over rows have Rust text: `cpu` and `rows` do")
-        })?,
-        Target::Cuda => joined(&chosen(args, &compiled)?, |kernel| {
-            let source = cuda(args, kernel)?;
-            if args.no_marks {
-                return Ok(source.text);
-            }
-            Ok(source.marked(&Places::of(&compiled.problem), &file_name(&source)).text)
-        })?,
-        Target::Cubin => {
-            let code = machine_code(args, &compiled, notes)?;
-            return deliver(args, &code, out);
-        }
-        Target::Model | Target::Algorithm | Target::Schedule => String::new(),
-    };
-    deliver(args, text.as_bytes(), out)
-}
-
-/// The kernel that `--launch` names, or all.
-fn chosen<'a>(args: &EmitArgs, compiled: &'a Compiled) -> Result<Vec<&'a Kernel>, Failure> {
-    match args.launch {
-        None => Ok(compiled.kernels.iter().collect()),
-        Some(at) => match compiled.kernels.get(at) {
-            Some(kernel) => Ok(vec![kernel]),
-            None => Err(Failure::new(format!(
-                "error: no launch {at}; a step has\n{}",
-                launches(compiled)
-            ))),
-        },
-    }
-}
-
-fn launches(compiled: &Compiled) -> String {
-    let mut list = String::new();
-    for (at, kernel) in compiled.kernels.iter().enumerate() {
-        let _ = writeln!(list, "  {at}  {}", kernel.name);
-    }
-    list
-}
-
-fn joined(
-    kernels: &[&Kernel],
-    print: impl Fn(&Kernel) -> Result<String, Failure>,
-) -> Result<String, Failure> {
-    let texts: Vec<String> =
-        kernels.iter().map(|kernel| print(kernel)).collect::<Result<_, _>>()?;
-    Ok(texts.join("\n"))
-}
-
-fn cuda(args: &EmitArgs, kernel: &Kernel) -> Result<Source, Failure> {
-    let help = "schedules of thread blocks have CUDA text: `direct`, `decomposed`, `gathered`, `carried` and `gpu` do";
-    emit::cuda(kernel, args.schedule.precision.get()).map_err(|error| unwritten(&error, help))
-}
-
-/// The file that marks call the text of a kernel.
-fn file_name(source: &Source) -> String {
-    format!("{}.cu", source.name)
-}
-
-fn unwritten(error: &EmitError, help: &str) -> Failure {
-    match error {
-        EmitError::Launch { .. } | EmitError::Rows { .. } => {
-            Failure::new(format!("error: {error}\n  help: {help}"))
-        }
-        _ => Failure::new(format!("error: {error}")),
+    match stage {
+        Some(stage) => deliver(args, emission.text(stage)?.as_bytes(), out),
+        None => deliver(args, &machine_code(args, &emission, notes)?, out),
     }
 }
 
 /// Compiles one launch and reports the resources of a multiprocessor that it takes.
 fn machine_code(
     args: &EmitArgs,
-    compiled: &Compiled,
+    emission: &Emission<'_>,
     notes: &mut dyn Write,
 ) -> Result<Vec<u8>, Failure> {
     if args.output.is_none() && io::stdout().is_terminal() {
@@ -201,14 +130,15 @@ fn machine_code(
             "error: machine code is not for a terminal\n  help: give a file with --output",
         ));
     }
-    let kernels = chosen(args, compiled)?;
+    let compiled = emission.compiled()?;
+    let kernels = emission.kernels(&compiled)?;
     let [kernel] = kernels[..] else {
         return Err(Failure::new(format!(
             "error: machine code is of one launch; choose it with --launch\n{}",
-            launches(compiled)
+            launches(&compiled)
         )));
     };
-    let source = cuda(args, kernel)?;
+    let source = emission.cuda(kernel)?;
     check_needs(&source, &args.arch).map_err(|error| Failure::new(format!("error: {error}")))?;
     let compiler = Nvrtc::shared().map_err(|error| Failure::new(format!("error: {error}")))?;
     let name = file_name(&source);

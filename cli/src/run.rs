@@ -17,7 +17,7 @@ use stencil_runtime::report::Progress;
 use stencil_runtime::transport::{Carrier, Ranks};
 use stencil_runtime::{Error, Number, Schedule, Simulation};
 
-use crate::source::plans::settled;
+use crate::source::settled;
 use crate::source::{self, Backend, Precision};
 use crate::{BUG, NUMERICAL, OUTPUT, USAGE, output};
 

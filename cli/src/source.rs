@@ -12,9 +12,7 @@ use stencil_compiler::discretize::{DiscretizeError, discretize};
 use stencil_compiler::expr::real;
 use stencil_compiler::model::parse::{Dimensions, dimensions, parse_str_with};
 use stencil_compiler::model::{Mixed, Model};
-use stencil_compiler::schedule::{Schedule, text};
-use stencil_compiler::search::plans::Plans;
-use stencil_compiler::search::{On, presets};
+use stencil_compiler::schedule::Schedule;
 use stencil_report::{ByPlan, Failure};
 use stencil_runtime::io::read_text;
 use stencil_runtime::{Devices, Engine, Error, SystemDef};
@@ -22,7 +20,8 @@ use stencil_runtime::{Devices, Engine, Error, SystemDef};
 /// Dimensions of a system `in nd` of a file if none are given.
 const USUAL: usize = 3;
 
-pub(crate) mod plans;
+pub(crate) use stencil_report::schedules::{chosen, schedule, settled};
+
 #[cfg(test)]
 mod tests;
 
@@ -183,7 +182,7 @@ impl Loaded {
         let of = (&self.model, &self.algorithm);
         let precision = schedule.precision.get();
         let wanted = schedule.schedule.as_deref();
-        let found = wanted.map(|wanted| plans::chosen(wanted, of, precision, cells));
+        let found = wanted.map(|wanted| chosen(wanted, of, precision, cells));
         let Some(found) = found.transpose()?.flatten() else {
             return Ok(self);
         };
@@ -331,46 +330,4 @@ fn render(error: &DiscretizeError, name: &str, text: &str) -> String {
         Diagnostic::new(Code::Syntax, error.span, error.message.clone()).render(name, text);
     let place = rendered.split_once('\n').map_or("", |(_, place)| place);
     format!("error: {}\n{place}", error.message)
-}
-
-/// A schedule by name or from a file. From a plan file it is the one for this problem on a mesh of this size, or on the
-/// nearest one.
-pub(crate) fn schedule(
-    wanted: &str,
-    algorithm: &Algorithm,
-    on: impl Into<On>,
-    cells: Option<[usize; 3]>,
-) -> Result<Schedule, Failure> {
-    let on = on.into();
-    if let Some(preset) = presets::find(wanted) {
-        return Ok(preset.schedule(algorithm, on));
-    }
-    match read_text(Path::new(wanted)) {
-        Ok(source) => {
-            let wrong = |error| Failure::new(format!("error: {wanted}: {error}"));
-            if !Plans::is_plans(&source) {
-                return text::parse(&source).map_err(wrong);
-            }
-            let plans = Plans::parse(&source).map_err(wrong)?;
-            plans::schedule(wanted, &plans, algorithm, on.precision, cells)
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(Failure::new(no_schedule(wanted)))
-        }
-        Err(error) => Err(Failure::new(format!("error: `{wanted}` cannot be read: {error}"))),
-    }
-}
-
-fn no_schedule(wanted: &str) -> String {
-    let mut message = format!("error: no preset and no file `{wanted}`\n");
-    if let Some(near) = nearest(wanted, presets::ALL.iter().map(|p| p.name)) {
-        message.push_str(&format!("  help: did you mean `{near}`?\n"));
-    }
-    let width = presets::ALL.iter().map(|preset| preset.name.len()).max();
-    let width = width.unwrap_or(0);
-    for preset in presets::ALL {
-        message.push_str(&format!("  {:<width$} {}\n", preset.name, preset.summary));
-    }
-    message.push_str("  or the path of a file such as `stencil emit --target schedule` prints");
-    message
 }

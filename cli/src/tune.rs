@@ -1,17 +1,16 @@
 //! `stencil tune`: searches for the fastest schedule on a card, and keeps it in a plan file.
 
-use std::io::{self, Write};
+use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use std::{fs, process};
 
 use clap::Args;
 use stencil_compiler::cost::Model;
 use stencil_compiler::search::plans::{Key, Plan, Plans};
 use stencil_report::Failure;
 use stencil_report::tune::{Report, surveys, words};
-use stencil_report::{Render, smooth};
-use stencil_runtime::io::read_text;
+use stencil_report::{Render, schedules, smooth};
 use stencil_runtime::report::{clear_note, note};
 use stencil_runtime::tune::{Form, Options, Progress, Subject, Tuned, survey, tune};
 use stencil_runtime::{Number, SystemDef};
@@ -73,7 +72,7 @@ pub(crate) struct TuneArgs {
 
 /// Runs the command.
 pub(crate) fn run(args: &TuneArgs, out: &mut dyn Write) -> Result<(), Ended> {
-    let plans = read(&args.plans)?;
+    let plans = schedules::read(&args.plans)?;
     let seeds: Vec<Option<u64>> = match args.survey {
         Some(_) => args.seed.iter().copied().map(Some).collect(),
         None => vec![None],
@@ -213,30 +212,9 @@ fn state(progress: Progress) -> String {
     }
 }
 
-/// The plans of a file; none if there is no file yet.
-fn read(file: &Path) -> Result<Plans, Ended> {
-    let text = match read_text(file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Plans::default()),
-        Err(error) => {
-            let message = format!("error: `{}` cannot be read: {error}", file.display());
-            return Err(Failure::new(message).into());
-        }
-    };
-    let plans = Plans::parse(&text).map_err(|error| {
-        Failure::new(format!(
-            "error: {}: {error}\n  help: name another file with --plans",
-            file.display()
-        ))
-    });
-    Ok(plans?)
-}
-
 /// Adds a plan to a file, which others may have added to since, and which is replaced at once.
 fn keep(file: &Path, plan: Plan) -> Result<(), Ended> {
-    let mut plans = read(file)?;
+    let mut plans = schedules::read(file)?;
     plans.merge(plan);
-    let part = file.with_extension(format!("{}.part", process::id()));
-    let written = fs::write(&part, plans.print()).and_then(|()| fs::rename(&part, file));
-    written.map_err(|e| Ended::unwritten(file, &e))
+    schedules::write(file, &plans).map_err(|e| Ended::unwritten(file, &e))
 }

@@ -11,6 +11,7 @@ use stencil_runtime::Error;
 
 pub mod bench;
 pub mod check;
+pub mod emit;
 pub mod explain;
 pub mod machine;
 mod passes;
@@ -18,6 +19,7 @@ mod pictures;
 pub mod plan;
 pub mod predict;
 pub mod run;
+pub mod schedules;
 pub mod smooth;
 pub mod snapshot;
 pub mod sweep;

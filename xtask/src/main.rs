@@ -5,6 +5,7 @@ mod formats;
 mod mpi;
 mod mutate;
 mod nvrtc;
+mod python;
 mod survive;
 mod test;
 mod tidy;
@@ -22,7 +23,7 @@ Development tasks.
 Usage: cargo xtask <task>
 
 Tasks:
-  test    format, tidy, clippy, the book, NVRTC, all tests, documentation; stops at the first failure. Double precision walks a third of the
+  test    format, tidy, clippy, the book, NVRTC, all tests, the package of Python, documentation; stops at the first failure. Double precision walks a third of the
           schedules, another with each commit, or the one that STENCIL_TURN sets (0, 1, 2, all).
           `test --fast` is the inner loop: each walk takes some of its cases, and much is left out (below);
           `test --deep` walks all schedules in both precisions, with more samples and larger meshes, and records the run in
@@ -36,6 +37,7 @@ Tasks:
           runs what was compiled, `mutate --check` finds places that the code has no longer
   survive kills runs at so many random moments and compares the files of those that go on: `survive 200`, on a card
           `survive 200 --backend cuda`
+  python  builds the wheel of the package of Python and runs its tests, as `test` does
   nvrtc   fetches NVRTC, so that kernels compile without a CUDA toolkit; prints its folder
 ";
 
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
         ["survive", kills, "--backend", backend] => {
             survive::run(&Workspace::find()?, kills, backend)
         }
+        ["python"] => python::run(&Workspace::find()?, !mpi::features().is_empty()),
         ["mutate", "--check"] => mutate::check(&Workspace::find()?),
         ["mutate", "--run", folder] => mutate::run(Path::new(folder)),
         ["mutate", "--build", ref words @ ..] => {

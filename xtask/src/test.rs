@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crate::workspace::{Workspace, cargo};
-use crate::{book, mpi, nvrtc, tidy};
+use crate::{book, mpi, nvrtc, python, tidy};
 
 /// The share of all tests that a run does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +88,7 @@ pub(crate) fn left_out() -> String {
     let large = PROGRAMS.iter().filter(|(_, size)| *size == Size::Large);
     let names: Vec<&str> = large.map(|(name, _)| *name).collect();
     format!(
-        "clippy, the book, documentation, examples, the programs {}, and the tests {}",
+        "clippy, the book, documentation, examples, the package of Python, the programs {}, and the tests {}",
         names.join(", "),
         LONG.join(", ")
     )
@@ -120,9 +120,12 @@ pub(crate) fn run(workspace: &Workspace, depth: Depth) -> Result<(), String> {
             println!("\nleft out: {}", left_out());
             Ok(())
         }
-        _ => stage("documentation", || {
-            check(root, &documentation, &[("RUSTDOCFLAGS", "-Dwarnings")])
-        }),
+        _ => {
+            stage("python", || python::run(workspace, !ranks.is_empty()))?;
+            stage("documentation", || {
+                check(root, &documentation, &[("RUSTDOCFLAGS", "-Dwarnings")])
+            })
+        }
     });
     let seconds = start.elapsed().as_secs_f64();
     if depth == Depth::Deep {

@@ -13,8 +13,8 @@ use stencil_runtime::transport::{Ranks, started_rank};
 use super::folder::INTERRUPTED;
 use super::{Ended, RunArgs, changes, run_on, target};
 use crate::USAGE;
-use crate::source::plans::settled;
 use crate::source::{self, Backend, Precision};
+use stencil_report::schedules::settled;
 
 /// Arguments that are those of each run.
 #[derive(Args, Clone, Debug)]

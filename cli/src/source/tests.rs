@@ -3,7 +3,9 @@
 use std::fs;
 
 use stencil_compiler::algorithm::text::fingerprint;
-use stencil_compiler::search::plans::{Key, Plan};
+use stencil_compiler::schedule::text;
+use stencil_compiler::search::plans::{Key, Plan, Plans};
+use stencil_compiler::search::presets;
 use stencil_runtime::backend::cuda::Card;
 
 use super::*;

@@ -65,7 +65,9 @@ fn settings<T: Number>(out: &mut String, problem: &Problem, simulation: &Simulat
     let end = problem.time.end.map(|end| format!("t = {end}"));
     let steps = problem.time.steps.map(|steps| format!("step {steps}"));
     let until = join(end.into_iter().chain(steps), " or ");
-    let _ = writeln!(out, "  {dt}, until {until}");
+    // A run that goes on as its user says has no end.
+    let until = if until.is_empty() { until } else { format!(", until {until}") };
+    let _ = writeln!(out, "  {dt}{until}");
     let params = simulation.params();
     let params = join(params.map(|(name, value)| format!("{name} = {value}")), ", ");
     if !params.is_empty() {

@@ -5,13 +5,14 @@ use std::path::Path;
 use super::Violation;
 
 /// Each member, and the members it may depend on.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("stencil-compiler", &[]),
     ("stencil-macros", &["stencil-compiler"]),
     ("stencil-runtime", &["stencil-compiler", "stencil-macros"]),
     ("stencil-report", &["stencil-compiler", "stencil-runtime"]),
     ("stencil-physics", &["stencil-runtime"]),
     ("stencil-cli", CLI),
+    ("stencil-python", CLI),
     ("stencil-examples", OUTER),
     ("stencil-tests", OUTER),
     ("stencil-batch-even", BATCH),

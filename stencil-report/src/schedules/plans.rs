@@ -9,15 +9,19 @@ use stencil_compiler::model::Model;
 use stencil_compiler::schedule::Schedule;
 use stencil_compiler::search::plans::{Chosen, Key, Plan, Plans};
 use stencil_compiler::search::presets;
-use stencil_report::{ByPlan, Failure};
 use stencil_runtime::SystemDef;
 use stencil_runtime::backend::cuda::Card;
 use stencil_runtime::io::read_text;
 use stencil_runtime::tune::by_the_model;
 
-/// The formulation that a plan file chose for a problem, if `wanted` names such a file and the declaration leaves one open. It is
-/// chosen for the first card of this machine if there is one, else for any.
-pub(crate) fn chosen(
+use crate::{ByPlan, Failure};
+
+/// Returns the formulation that a plan file chose for a problem, if `wanted` names such a file and the declaration leaves one
+/// open. It is chosen for the first card of this machine if there is one, else for any.
+///
+/// # Errors
+/// If the plan file cannot be parsed.
+pub fn chosen(
     wanted: &str,
     (model, algorithm): (&Model, &Algorithm),
     precision: Precision,
@@ -47,8 +51,11 @@ pub(crate) fn chosen(
     Ok(found.map(|chosen| ByPlan { formulation: chosen.formulation, file: wanted.to_string() }))
 }
 
-/// A system in the formulation that a plan file chose for it.
-pub(crate) fn settled(
+/// Returns a system in the formulation that a plan file chose for it, and the choice if there is one.
+///
+/// # Errors
+/// If the plan file cannot be parsed, or the system cannot be discretized in that formulation.
+pub fn settled(
     system: &SystemDef,
     wanted: Option<&str>,
     precision: Precision,
