@@ -8,7 +8,7 @@ use super::mistakes::{At, Mistakes};
 mod over;
 mod path;
 
-pub use over::{Over, combinations};
+pub use over::{OneOfEach, Over, combinations};
 
 /// A setting in place of the file's: `mesh.cells = [64, 64]`.
 ///

@@ -57,7 +57,7 @@ mod values;
 mod write;
 
 pub use boundary::FaceKind;
-pub use change::{Change, Over, combinations};
+pub use change::{Change, OneOfEach, Over, combinations};
 pub use checkpoint::Checkpoint;
 pub use expression::Expression;
 pub use identity::branched;

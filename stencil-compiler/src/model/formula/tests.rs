@@ -38,7 +38,7 @@ fn values_are_those_of_the_arithmetic() {
     close("tanh(x)", 0.716_297_870_199_024_5);
     close("sinh(z)", -0.201_336_002_541_094);
     close("cosh(b)", 2.828_315_457_889_967);
-    close("erf(x)", 0.796_908_212_422_832_1);
+    close("erf(x)", 0.796_908_212_422_832);
     assert_eq!(value("floor(b) + mod(b, y)"), -2.0 + (b + y));
     close("cbrt(-y)", -1.357_208_808_297_453_4);
     close("pow(y, a)", 1.316_382_204_334_237_5);

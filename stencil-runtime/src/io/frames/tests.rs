@@ -43,8 +43,11 @@ fn moment(step: u64) -> Moment {
     Moment { t: 0.5, step, entries: Vec::new() }
 }
 
+/// The bytes of each frame, by its step.
+type Written = Vec<(u64, Vec<u8>)>;
+
 /// Notes the bytes of each frame, and fails at one step.
-struct Noted(Arc<Mutex<Vec<(u64, Vec<u8>)>>>);
+struct Noted(Arc<Mutex<Written>>);
 
 impl Format for Noted {
     fn write(&mut self, moment: &Moment, values: &mut dyn Values) -> Result<(), FrameError> {

@@ -110,16 +110,15 @@ impl Sight {
     /// it.
     pub(super) fn inside(&self, origin: Vector) -> Option<(f64, f64)> {
         let (mut enters, mut leaves) = (0.0_f64, f64::INFINITY);
-        for axis in 0..3 {
-            let half = 0.5 * self.sides[axis];
-            let way = -self.toward[axis];
+        for ((origin, side), toward) in origin.into_iter().zip(self.sides).zip(self.toward) {
+            let (half, way) = (0.5 * side, -toward);
             if way.abs() < 1e-12 {
-                if origin[axis].abs() > half {
+                if origin.abs() > half {
                     return None;
                 }
                 continue;
             }
-            let (a, b) = ((-half - origin[axis]) / way, (half - origin[axis]) / way);
+            let (a, b) = ((-half - origin) / way, (half - origin) / way);
             enters = enters.max(a.min(b));
             leaves = leaves.min(a.max(b));
         }

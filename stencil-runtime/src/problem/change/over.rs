@@ -81,6 +81,9 @@ impl Over {
     }
 }
 
+/// A value of each setting, and the changes that give them.
+pub type OneOfEach = (Vec<String>, Vec<Change>);
+
 /// Returns all combinations of values, each with its changes: the last setting changes fastest.
 ///
 /// # Errors
@@ -94,10 +97,7 @@ impl Over {
 /// assert_eq!(all[1].1[1].to_string(), "--over mesh.cells=16");
 /// # Ok::<(), stencil_runtime::problem::ProblemError>(())
 /// ```
-pub fn combinations(
-    overs: &[Over],
-    beside: &[Change],
-) -> Result<Vec<(Vec<String>, Vec<Change>)>, ProblemError> {
+pub fn combinations(overs: &[Over], beside: &[Change]) -> Result<Vec<OneOfEach>, ProblemError> {
     for (at, over) in overs.iter().enumerate() {
         let is_twice = overs[..at].iter().any(|before| before.key == over.key);
         if is_twice || beside.iter().any(|change| without_spaces(&change.key) == over.key) {
