@@ -91,8 +91,8 @@ def test_values_survive_the_way_through_a_file():
 
 def test_all_settings_of_problem_files_are_arguments():
     sections = {section for section, *_ in _stencil.settings()}
-    # Output is the business of the script, and a picture has a call of its own.
-    assert sections - {"", "mesh", "time", *_settings.NAMED} == {"output", "plot"}
+    # Output and states on the way are the business of the script, and a picture has a call of its own.
+    assert sections - {"", "mesh", "time", *_settings.NAMED} == {"checkpoint", "output", "plot"}
     stub = Path(inspect.getfile(st)).with_suffix(".pyi").read_text()
     init = stub.split("class Simulation:")[1].split(") -> None")[0]
     for name in [*_settings.FIXED, *_settings.NAMED, "cfl", "plots"]:

@@ -10,11 +10,11 @@ from .errors import SettingError, UnknownName
 # Sections whose keys are names of the system: one argument each, a dictionary.
 NAMED = ("boundary", "params", "let", "random", "init", "source", "exact")
 
-# Settings with fixed names, each with its section.
+# Settings with fixed names, each with its section. A script limits its time on the wall by itself.
 FIXED = {
     key: section
     for section, key, _, _ in _stencil.settings()
-    if section in ("", "mesh", "time") and key not in ("NAME", "system", "dimension", "scheme")
+    if section in ("", "mesh", "time") and key not in ("NAME", "system", "dimension", "scheme", "wall")
 }
 
 
