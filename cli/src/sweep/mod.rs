@@ -23,7 +23,7 @@ use member::{Planned, folder_name};
 pub(crate) struct SweepArgs {
     #[command(flatten)]
     shared: Shared,
-    /// A setting and its values: params.nu=1e-3,3e-3 or mesh.cells=[64,64],[128,64]; A..B/N is N numbers of equal distances,
+    /// A setting and its values: params.nu=1e-3,3e-3 or `mesh.cells=[64,64],[128,64]`; A..B/N is N numbers of equal distances,
     /// A..B/Nlog of equal ratios. May be repeated: all combinations run, in an order in which the last setting changes
     /// fastest
     #[arg(long, value_name = "KEY=VALUE,..", required = true)]
