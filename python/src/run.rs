@@ -353,7 +353,7 @@ impl Run {
         Ok(py.detach(|| of_each!(any, simulation => simulation.observe()))?)
     }
 
-    /// How often the flux through the upper faces of each cell was repaired; none if the scheme repairs nothing.
+    /// The number of repairs of the flux through the upper faces of each cell; none if the scheme repairs nothing.
     fn repairs(&self, py: Python<'_>) -> Result<Option<Values>> {
         let any = self.look()?;
         let any = &*any;

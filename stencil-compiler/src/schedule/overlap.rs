@@ -1,6 +1,6 @@
 //! Overlaps: the way in which several devices that share a mesh get ghost cells from each other.
 
-/// How a launch and the values that it needs of other devices lie in time. On one device there is nothing to choose.
+/// The order in time of a launch and of the values that it needs of other devices. On one device there is nothing to choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Overlap {
     /// Values are on their way while blocks that need none of them run; all others, the rim, run behind them.

@@ -14,7 +14,7 @@ struct Seen {
     bad: Option<f64>,
 }
 
-/// How values are shown: the same for all pictures of a film.
+/// The colours, scale and range of values, the same for all pictures of a film.
 #[derive(Clone, Debug)]
 pub struct Look {
     pub(super) given: Option<(f64, f64)>,

@@ -242,14 +242,7 @@ fn read(
     reader.keys("", document);
     let title = document.get("title");
     let title = title.and_then(|item| reader.text(Name("", "title"), item));
-    let precision = match document.get("precision") {
-        Some(item) => reader.choice(
-            Name("", "precision"),
-            item,
-            &[("f32", Precision::F32), ("f64", Precision::F64)],
-        ),
-        None => Some(Precision::F64),
-    };
+    let precision = precision(document, reader);
     let resolved = system::read(document, folder, library, reader)?;
     let model = resolved.system.model();
     let params = settings::params(document, &resolved, reader);
@@ -280,10 +273,7 @@ fn read(
         mesh.as_ref(),
         reader,
     );
-    let h = mesh.map(|mesh| {
-        let spacing = mesh.spacing();
-        spacing[..model.dimension].iter().copied().fold(f64::INFINITY, f64::min)
-    });
+    let h = mesh.map(|mesh| smallest(&mesh.spacing()[..model.dimension]));
     let time = settings::time(document, model, h, reader);
     let of_run = (&resolved, precision);
     let output = output::output(document, name, of_run, (mesh.as_ref(), &boundary), reader);
@@ -311,6 +301,20 @@ fn read(
         origin: resolved.origin,
         system: resolved.system,
     })
+}
+
+/// Reads the precision, `f64` if not given; `None` if it is wrong.
+fn precision(document: &Table, reader: &mut Reader) -> Option<Precision> {
+    let all = [("f32", Precision::F32), ("f64", Precision::F64)];
+    match document.get("precision") {
+        Some(item) => reader.choice(Name("", "precision"), item, &all),
+        None => Some(Precision::F64),
+    }
+}
+
+/// Returns the smallest of some spacings.
+fn smallest(spacings: &[f64]) -> f64 {
+    spacings.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
 /// Returns the name of a problem: of `<name>` or of a path.

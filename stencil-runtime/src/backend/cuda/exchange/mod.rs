@@ -15,7 +15,7 @@ use crate::transport::{Carrier, Parcel, Ranks};
 use nccl::Nccl;
 pub(crate) use rooms::{Pinned, Room};
 
-/// So many bytes at an address.
+/// A number of bytes at an address.
 #[derive(Clone, Copy, Debug)]
 struct Bytes {
     at: u64,
