@@ -15,6 +15,7 @@ mod plan;
 mod problem;
 mod run;
 mod settings;
+mod shared;
 mod system;
 mod tune;
 

@@ -1,9 +1,9 @@
 //! Runs: a simulation in one of two precisions, its values, and steps without Python's lock.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use ndarray::Array3;
@@ -16,6 +16,7 @@ use stencil_runtime::{Builder, Error, Number, Outcome, Quantity, Simulation, Sou
 use crate::arrays::{Place, Values, View, taken};
 use crate::errors::{Raised, Result};
 use crate::pictures::Picture;
+use crate::shared::SharedValues;
 use crate::problem::Problem;
 use crate::settings;
 use crate::system::System;
@@ -45,6 +46,41 @@ pub(crate) struct Run {
     problem: stencil_runtime::problem::Problem,
     /// Each view has another one.
     lives: Arc<()>,
+    /// The components whose values other libraries may change.
+    lent: Lent,
+}
+
+/// Components whose values other libraries may change where they lie.
+#[derive(Debug, Default)]
+struct Lent {
+    /// Each array of another library has another one.
+    lives: Arc<()>,
+    names: Mutex<BTreeSet<String>>,
+}
+
+impl Lent {
+    /// Returns the number of arrays of other libraries.
+    fn live(&self) -> usize {
+        Arc::strong_count(&self.lives) - 1
+    }
+
+    /// Refuses to go on while arrays of other libraries live; then tells a run which values they may have changed.
+    fn take_back(&self, any: &mut Any) -> Result<()> {
+        if self.live() > 0 {
+            let arrays = stencil_compiler::diag::counted(self.live(), "array");
+            let text = format!(
+                "{arrays} of `share(..)` may change values meanwhile; drop what other libraries made of it first (`del`), and itself"
+            );
+            return Err(Raised::new("ViewsLive", text));
+        }
+        let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
+        let changed: Vec<&str> = names.iter().map(String::as_str).collect();
+        if !changed.is_empty() {
+            of_each!(any, simulation => simulation.shared_changed(&changed))?;
+            names.clear();
+        }
+        Ok(())
+    }
 }
 
 /// Choices of a run that change no bit.
@@ -137,6 +173,11 @@ fn advance<T: Number>(
 }
 
 impl Run {
+    /// Returns the number of dimensions of the system.
+    pub(crate) fn dimension(&self) -> usize {
+        self.problem.system.model().dimension
+    }
+
     /// Returns the simulation, to look at it.
     fn look(&self) -> Result<MutexGuard<'_, Any>> {
         self.any.try_lock().map_err(|error| match error {
@@ -147,11 +188,24 @@ impl Run {
         })
     }
 
+    /// Returns the simulation, to read values that no other library may change meanwhile.
+    fn read(&self) -> Result<MutexGuard<'_, Any>> {
+        let mut any = self.look()?;
+        self.lent.take_back(&mut any)?;
+        Ok(any)
+    }
+
     /// Returns the simulation, to change it: no view may see that.
     fn change(&self) -> Result<MutexGuard<'_, Any>> {
-        let any = self.look()?;
+        let any = self.read()?;
+        self.unseen()?;
+        Ok(any)
+    }
+
+    /// Refuses to go on while views live.
+    fn unseen(&self) -> Result<()> {
         match Arc::strong_count(&self.lives) {
-            1 => Ok(any),
+            1 => Ok(()),
             more => Err(Raised::new(
                 "ViewsLive",
                 format!(
@@ -203,7 +257,7 @@ impl Run {
             }
             Precision::F64 => Ok(Any::Double(begun(&problem, builder(&problem, choices, with)?)?)),
         })?;
-        Ok(Run { any: Mutex::new(any), problem, lives: Arc::new(()) })
+        Ok(Run { any: Mutex::new(any), problem, lives: Arc::new(()), lent: Lent::default() })
     }
 
     /// Does steps until a time or a number of steps, or until so many seconds have passed; returns whether all are done.
@@ -309,9 +363,23 @@ impl Run {
     /// Values of a component where the run has them.
     fn view(slf: &Bound<'_, Self>, name: &str) -> Result<View> {
         let run = slf.get();
-        let any = run.look()?;
+        let any = run.read()?;
         let place = of_each!(&*any, simulation => Place::of(&simulation.field(name)?));
         Ok(View::new(place, slf.clone().unbind(), run.lives.clone()))
+    }
+
+    /// Values of a component where the run has them, for other libraries, which may change them.
+    fn share(slf: &Bound<'_, Self>, name: &str) -> Result<SharedValues> {
+        let run = slf.get();
+        let mut any = run.look()?;
+        run.unseen()?;
+        // Those that were changed before are known to be so before more are lent.
+        if run.lent.live() == 0 {
+            run.lent.take_back(&mut any)?;
+        }
+        let shared = of_each!(&mut *any, simulation => simulation.share(name)?);
+        run.lent.names.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_string());
+        Ok(SharedValues::new(shared, slf.clone().unbind(), run.lent.lives.clone()))
     }
 
     /// Sets a component from a buffer in the precision of the run, `[z, y, x]`.
@@ -355,7 +423,7 @@ impl Run {
 
     /// The number of repairs of the flux through the upper faces of each cell; none if the scheme repairs nothing.
     fn repairs(&self, py: Python<'_>) -> Result<Option<Values>> {
-        let any = self.look()?;
+        let any = self.read()?;
         let any = &*any;
         let counts = py.detach(|| of_each!(any, simulation => simulation.repairs()))?;
         Ok(counts.map(|counts| Values::new(counts.mapv(|count| count as f64))))
@@ -363,7 +431,7 @@ impl Run {
 
     /// Norms of the errors against the exact solution of the problem: mean, root of the mean square, largest.
     fn errors(&self, py: Python<'_>) -> Result<BTreeMap<String, [f64; 3]>> {
-        let any = self.look()?;
+        let any = self.read()?;
         let any = &*any;
         let norms = py.detach(|| of_each!(any, simulation => self.problem.errors(simulation)))?;
         let three = |norms: stencil_runtime::problem::Norms| [norms.l1, norms.l2, norms.linf];
@@ -381,7 +449,7 @@ impl Run {
 
     /// Writes the state, which a run can go on from.
     fn save(&self, py: Python<'_>, path: &str) -> Result<()> {
-        let any = self.look()?;
+        let any = self.read()?;
         let any = &*any;
         let save = || of_each!(any, simulation => self.problem.save_npz(simulation, path));
         Ok(py.detach(save)?)

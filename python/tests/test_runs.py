@@ -63,6 +63,51 @@ def test_vectors_have_their_components_first(flow):
             run["u"] = wrong
 
 
+@pytest.mark.parametrize("take", [np.asarray, np.from_dlpack])
+def test_other_libraries_change_values_where_they_lie(heat, take):
+    def run():
+        return st.Simulation(heat, cells=(12, 8), extent=(3, 2), backend="cpu", init={"T": lambda x, y: x})
+
+    ours, theirs = run(), run()
+    for each in (ours, theirs):
+        each.step(3)
+    shared = theirs.share("T")
+    values = take(shared)
+    assert values.shape == theirs.shape and shared.__dlpack_device__() == (1, 0)
+    with pytest.raises(AttributeError, match="memory of the host"):
+        shared.__cuda_array_interface__
+    values[2:4, 5] += 0.25
+    for refused in (theirs.step, lambda: theirs["T"], lambda: theirs.view("T"), theirs.bits, theirs.observe):
+        with pytest.raises(st.ViewsLive, match="2 arrays|1 array"):
+            refused()
+    assert theirs.t == ours.t
+    del shared, values
+    gc.collect()
+    changed = ours["T"]
+    changed[2:4, 5] += 0.25
+    ours["T"] = changed
+    for each in (ours, theirs):
+        each.step(3)
+    assert ours.bits() == theirs.bits()
+    view = theirs.view("T")
+    with pytest.raises(st.ViewsLive, match="view"):
+        theirs.share("T")
+    del view
+    lost = np.asarray(theirs.share("T"))
+    lost[0, 0] = np.nan
+    del lost
+    with pytest.raises(st.NumericalError, match="T"):
+        theirs.step()
+
+
+def test_values_of_several_patches_are_not_shared(heat):
+    run = st.Simulation(heat, cells=(12, 8), backend="cpu", patches=(2, 1))
+    with pytest.raises(st.SettingError, match="the mesh has 2 patches"):
+        run.share("T")
+    with pytest.raises(st.UnknownName, match="did you mean `T`"):
+        run.share("TT")
+
+
 def test_sources_are_formulas_functions_or_arrays(flow):
     def end(f):
         run = st.Simulation(flow, cells=(6, 4), dt=0.01, backend="cpu", source={"f": f} if not isinstance(f, dict) else f)

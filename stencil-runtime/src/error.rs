@@ -75,6 +75,12 @@ pub enum Error {
         "ranks that drive cards have whole rows along x: cut the mesh along y or z only, as it is cut without `patches`, or run the ranks on processors"
     )]
     RowsOfRanks,
+    /// Values that do not lie in one array of one memory.
+    #[error("values cannot be shared: {reason}; copy them instead, or run one patch on one device")]
+    NotShared {
+        /// The reason.
+        reason: String,
+    },
     /// A run that cannot pass through its device slab by slab.
     #[error("the mesh cannot be streamed: {reason}; {help}")]
     Stream {

@@ -71,7 +71,7 @@ pub use backend::cpu::program;
 pub use backend::cpu::{Instructions, UnknownInstructions};
 pub use backend::stream::{Bus, PassTime, Passes, Transit};
 pub use error::{BadSpeed, Error, NotFinite, Unstable};
-pub use field::{MemoryUse, Shortage};
+pub use field::{MemoryUse, Shared, Shortage};
 pub use mesh::{Axis, Boundary, BoundaryPoint, Face, Faces, Mesh, Side, Source, device_boxes};
 pub use number::Number;
 pub use simulation::{

@@ -203,6 +203,16 @@ class Simulation:
         # Axes that the system does not have are of length 1.
         return np.asarray(self._native.view(name))[(0,) * (3 - len(self.cells))]
 
+    def share(self, name):
+        """Returns a component where the run has it, for other libraries, which may change it: an object with `__dlpack__` and,
+        on a card, `__cuda_array_interface__`, on the processor `__array_interface__`.
+
+        ``torch.from_dlpack(run.share("T"))`` is a tensor of the run's values on either. Calls that read values or do steps raise
+        `ViewsLive` as long as it or an array made of it lives; the next one finds the changed values. The run has one patch on
+        one device.
+        """
+        return self._native.share(name)
+
     def evaluate(self, expression):
         """Returns the values of an expression of the language, such as ``"d[x](u.y) - d[y](u.x)"``, in all cells."""
         return np.array(self._native.evaluate(expression)).reshape(self.shape)

@@ -70,7 +70,7 @@ class Busy(Error, RuntimeError):
 
 
 class ViewsLive(Error, BufferError):
-    """A run may not change while arrays of `view(..)` look into it."""
+    """A run may not change while arrays of `view(..)` look into it, nor be read while those of `share(..)` may change it."""
 
 
 class Bug(Error, RuntimeError):

@@ -8,7 +8,7 @@ use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::model::Reduction;
 
 use super::Reducer;
-use crate::field::{BadValue, Fields, Planes};
+use crate::field::{BadValue, Fields, Planes, Shared};
 use crate::step::{Asked, Failure, Length, Moment, Several};
 use crate::{Error, MemoryUse, Number};
 
@@ -25,6 +25,16 @@ pub(crate) trait Device<T: Number>: Any + Debug + Send + Sync {
 
     /// Returns the values of a buffer.
     fn interior(&self, buffer: usize) -> Result<ArrayView3<'_, T>, Error>;
+
+    /// Returns the place of a buffer's values, which others may change there until the next call that changes fields.
+    fn share(&mut self, _buffer: usize) -> Result<Shared, Error> {
+        Err(Error::NotShared { reason: "the mesh passes through its device in slabs".into() })
+    }
+
+    /// Waits for others that may have changed these buffers where they lie, and takes note of it.
+    fn changed(&mut self, _buffers: &[usize]) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// Returns the planes of a buffer in the order of a file, if several processes have them.
     fn planes(&self, _buffer: usize) -> Result<Option<Planes<'_, T>>, Error> {

@@ -11,7 +11,7 @@ use stencil_compiler::plan::{BufferRole, Depth, Plan};
 use super::ghosts::GhostValues;
 use super::memory_use;
 use super::shape::ALIGNMENT;
-use super::{Array, Buffers, Cut, Filling, GhostDepth, Shape};
+use super::{Array, Buffers, Cut, Filling, GhostDepth, Shape, Shared};
 use crate::io::free_memory;
 use crate::mesh::{Boundaries, Mesh, Neighbours, Patch, Patches};
 use crate::transport::{Carrier, Ranks};
@@ -210,6 +210,20 @@ impl<T: Number> Fields<T> {
         }
         let whole = gathered.get().ok_or_else(bug)?;
         whole.interior(&self.cut.mesh).ok_or_else(bug)
+    }
+
+    /// Returns the place of a buffer on a mesh of one patch, whose values may change there from now on.
+    pub(crate) fn share(&mut self, buffer: usize) -> Result<Shared, Error> {
+        let shape = self.cut.patch;
+        let [of_patch] = &mut self.arrays[..] else {
+            let reason = format!("the mesh has {} patches", self.arrays.len());
+            return Err(Error::NotShared { reason });
+        };
+        let bug = || Error::Bug(format!("buffer {buffer} has no shape"));
+        let array = of_patch.get_mut(buffer).ok_or_else(bug)?;
+        array.ends = 0;
+        let first = array.values_mut().get_mut(shape.layout.origin).ok_or_else(bug)?;
+        Ok(Shared::new::<T>(&shape, (&raw mut *first).addr(), 1))
     }
 
     /// Sets a buffer, and all ghost cells of a given field. Cells are counted on the mesh.

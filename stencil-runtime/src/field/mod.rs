@@ -10,6 +10,7 @@ mod ghosts;
 pub(crate) mod memory_use;
 mod planes;
 mod shape;
+mod shared;
 
 pub(crate) use array::{Array, PAGE};
 pub(crate) use buffers::{Buffers, GhostDepth};
@@ -21,3 +22,4 @@ pub(crate) use ghosts::Filling;
 pub use memory_use::{MemoryUse, Shortage};
 pub(crate) use planes::Planes;
 pub(crate) use shape::{ALIGNMENT, Shape};
+pub use shared::Shared;

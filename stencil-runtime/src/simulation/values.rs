@@ -11,6 +11,7 @@ use stencil_compiler::plan::BufferRole;
 use super::evaluate::{check_plane, plane_shape};
 use super::{Sampled, Simulation};
 use crate::backend::Device;
+use crate::field::Shared;
 use crate::mesh::{Axis, Given, Mesh, Written};
 use crate::{Error, Number, Source};
 
@@ -148,6 +149,44 @@ impl<T: Number> Simulation<T> {
     pub fn field(&self, name: &str) -> Result<ArrayView3<'_, T>, Error> {
         let at = self.component(name)?;
         self.device.interior(at)
+    }
+
+    /// Returns the place of a component in the memory of the run, where other libraries of this process may read it and change
+    /// it: models that learn, other solvers, pictures. Tell the run by [`shared_changed`](Self::shared_changed) when they are done,
+    /// before its next call.
+    ///
+    /// ```
+    /// # use stencil_runtime::{Simulation, SystemDef};
+    /// # let heat = SystemDef::from_text("h", "pub system Heat in 1d { field q: scalar; ddt(q) = lap(q); }")?;
+    /// let mut simulation = Simulation::<f64>::builder(&heat).cells([4, 1, 1]).dt(1e-6).build()?;
+    /// let shared = simulation.share("q")?;
+    /// assert_eq!((shared.shape, shared.strides[2], shared.card), ([1, 1, 4], 8, None));
+    /// // SAFETY: the run is not called meanwhile, and the array has four values there.
+    /// unsafe { (shared.address as *mut f64).add(3).write(2.0) };
+    /// simulation.shared_changed(&["q"])?;
+    /// assert_eq!(simulation.field("q")?.iter().sum::<f64>(), 2.0);
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no such component, or its values do not lie in one array: of several patches or devices, in a surface of a
+    /// card, or in slabs.
+    pub fn share(&mut self, name: &str) -> Result<Shared, Error> {
+        let at = self.component(name)?;
+        self.settle()?;
+        self.device.share(at)
+    }
+
+    /// Takes note that others may have changed components where they lie. Waits for all work on the card first.
+    ///
+    /// # Errors
+    /// If there is no such component, or work on the card has failed.
+    pub fn shared_changed(&mut self, names: &[&str]) -> Result<(), Error> {
+        let at = names.iter().map(|name| self.component(name));
+        let at = at.collect::<Result<Vec<_>, _>>()?;
+        self.device.changed(&at)?;
+        self.is_set = true;
+        Ok(())
     }
 
     /// Returns the values of a component in the cells of this number along an axis: `[z, y]`, `[z, x]` or `[y, x]`. The first of

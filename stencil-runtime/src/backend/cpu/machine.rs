@@ -16,7 +16,9 @@ use super::prepare::{Choice, Code, Prepared};
 use crate::backend::device::OnHost;
 use crate::backend::{Device, Reducer, Renew};
 use crate::field::memory_use;
-use crate::field::{ALIGNMENT, Array, BadValue, Domain, Fields, Filling, Planes, Sent};
+use crate::field::{
+    ALIGNMENT, Array, BadValue, Domain, Fields, Filling, Planes, Sent, Shared,
+};
 use crate::io::free_memory;
 use crate::mesh::Patch;
 use crate::step::{Action, After, Failure, Ghosts, Moment, Rules, actions};
@@ -301,6 +303,10 @@ impl<T: Number> Device<T> for Machine<T> {
 
     fn interior(&self, buffer: usize) -> Result<ArrayView3<'_, T>, Error> {
         self.fields.interior(buffer)
+    }
+
+    fn share(&mut self, buffer: usize) -> Result<Shared, Error> {
+        self.fields.share(buffer)
     }
 
     fn planes(&self, buffer: usize) -> Result<Option<Planes<'_, T>>, Error> {

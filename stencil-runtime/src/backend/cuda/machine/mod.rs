@@ -4,6 +4,7 @@ pub(crate) mod aot;
 pub(super) mod buffer_places;
 mod copy_fields;
 mod finite_check;
+mod host_values;
 mod memory_use;
 mod observables;
 pub(crate) mod opening;
@@ -41,7 +42,7 @@ use crate::backend::cuda::memory::patches::MeshShape;
 use crate::backend::cuda::{Cache, Launched};
 use crate::backend::device::OnHost;
 use crate::backend::{self, Device, Renew};
-use crate::field::{Array, BadValue, Cut, Domain, Fields, Planes};
+use crate::field::{Array, BadValue, Cut, Domain, Fields, Planes, Shared};
 use crate::step::{Asked, Failure, Length, Moment, Plans, Rules, Several};
 use crate::{Error, MemoryUse, Number};
 use buffer_places::slots;
@@ -292,32 +293,6 @@ impl<T: Number> Machine<T> {
         let formulas = self.formulas.as_ref();
         formulas.is_some_and(|formulas| !formulas.faces().is_empty())
     }
-
-    fn value(&self, buffer: usize) -> Result<&Array<T>, Error> {
-        let known = &self.known[buffer];
-        if let Some(values) = known.get() {
-            return Ok(values);
-        }
-        let values = self.whole(self.slots[buffer])?;
-        Ok(known.get_or_init(|| values))
-    }
-
-    fn on_host_with(&mut self, buffers: Vec<usize>, evaluate: OnHost<'_, T>) -> Result<(), Error> {
-        for buffer in &buffers {
-            self.value(*buffer)?;
-        }
-        for buffer in &buffers {
-            if let Some(values) = self.known[*buffer].take() {
-                *self.fields.array_mut(*buffer) = values;
-            }
-        }
-        self.pool.install(|| evaluate(&mut self.fields));
-        for buffer in buffers {
-            let values = std::mem::take(self.fields.array_mut(buffer));
-            self.known[buffer] = OnceLock::from(values);
-        }
-        Ok(())
-    }
 }
 
 impl<T: Number> Device<T> for Machine<T> {
@@ -329,6 +304,14 @@ impl<T: Number> Device<T> for Machine<T> {
         let values = self.value(buffer)?;
         let bug = || Error::Bug(format!("buffer {buffer} has no shape"));
         values.interior(self.fields.shape()).ok_or_else(bug)
+    }
+
+    fn share(&mut self, buffer: usize) -> Result<Shared, Error> {
+        self.share_values(buffer)
+    }
+
+    fn changed(&mut self, buffers: &[usize]) -> Result<(), Error> {
+        Ok(self.values_changed(buffers)?)
     }
 
     fn planes(&self, buffer: usize) -> Result<Option<Planes<'_, T>>, Error> {
