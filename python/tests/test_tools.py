@@ -20,6 +20,21 @@ def test_a_system_tells_of_itself(heat, flow):
         st.Simulation(open_, cells=8, backend="cpu")
 
 
+def test_engines_and_schedules_are_compared_bit_for_bit(heat):
+    run = st.Simulation(heat, cells=(12, 8), backend="cpu", init={"T": "sin(x) + y^2"}).step(2)
+    before = run.bits()
+    compared = run.verify()
+    assert compared and [row[:2] for row in compared.rows] == [("cpu", name) for name in (None, "single_pass", "decomposed", "gpu")]
+    assert "equal" in str(compared) and run.bits() == before and run.step_count == 2
+    assert not st.Verified("Heat", 1, 8, [("cpu", None, 3)])
+    with pytest.raises(st.SettingError, match="number of steps"):
+        run.verify(steps=0)
+    with pytest.raises(st.UnknownName, match="did you mean `cuda`"):
+        run.verify(backends=["cudda"])
+    with pytest.raises(st.ScheduleError):
+        run.verify(schedules=["no_such_preset"])
+
+
 def test_the_library_is_there():
     assert st.library.systems()["Wave"] == [1, 2, 3]
     assert st.library.IsothermalNs.name == "IsothermalNs" == st.library.system("isothermal_ns").name

@@ -17,6 +17,7 @@ from ._problem import Problem
 from ._simulation import Simulation
 from ._stencil import cards, error_page
 from ._system import Plan, System, Tuned
+from ._verify import Verified
 from .errors import *  # noqa: F403
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Simulation",
     "System",
     "Tuned",
+    "Verified",
     "cards",
     "error_page",
     "errors",

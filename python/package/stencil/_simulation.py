@@ -11,6 +11,7 @@ from ._figure import Figure
 from ._problem import Problem
 from ._progress import Progress
 from ._system import System, as_system
+from ._verify import verified
 from .errors import SettingError
 
 # Seconds of steps between two looks at signals and at the progress.
@@ -66,7 +67,10 @@ class Simulation:
         for name, value in arrays.items():
             sources += self._given(name, value)
         evaluates = [evaluates] if isinstance(evaluates, str) else list(evaluates)
-        self._native = _stencil.Run(self._problem, backend, card, schedule, threads, sources, evaluates)
+        self._build = lambda backend, schedule: _stencil.Run(
+            self._problem, backend, card, schedule, threads, sources, evaluates
+        )
+        self._native = self._build(backend, schedule)
         self._series = {}
         for name, value in values.get("init", {}).items():
             self[name] = value
@@ -239,6 +243,21 @@ class Simulation:
     def bits(self):
         """Returns the bits of all values: the same bytes for the same problem on any backend, by any schedule."""
         return self._native.bits()
+
+    def verify(self, steps=2, backends=None, schedules=(None, "single_pass", "decomposed", "gpu")):
+        """Compares the bits after so many steps from this state on: by each backend and schedule, against the row engine.
+
+        `backends` are the processor and, where there is one, the card. The run itself does no step. Schedules are presets,
+        files or texts; None is the usual one. The result is true if all bits are equal, and prints as a table.
+        """
+
+        def build(backend, schedule):
+            other = object.__new__(Simulation)
+            vars(other).update(vars(self), _series={}, _progress=False)
+            other._native = self._build(backend, schedule)
+            return other
+
+        return verified(self, build, steps, backends, schedules)
 
     # Steps.
 
