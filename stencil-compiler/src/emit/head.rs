@@ -45,7 +45,7 @@ const RESERVED: &[&str] = &[
 
 /// More of them where a launch covers a part of the blocks of a patch.
 const RESERVED_BY_PARTS: &[&str] =
-    &["begin0", "begin1", "begin2", "low", "high", "end", "to_low", "to_high"];
+    &["begin0", "begin1", "begin2", "low", "high", "end", "to_low", "to_high", "inside"];
 
 /// More of these where it covers many patches.
 const RESERVED_BY_PATCHES: &[&str] =
@@ -85,6 +85,10 @@ impl Printer<'_> {
             comment_lines(note).for_each(|line| out += &format!("// {line}\n"));
         }
         self.signature(patches, &mut out);
+        if patches == Patches::Part && self.kernel.sends() {
+            // Cells from `low` on that are sent nowhere: none in a patch whose both ends meet.
+            out += "  const unsigned inside = high > low ? high - low : 0;\n";
+        }
         self.carve(&mut out);
         let blocks = self.blocks(patches, &mut out);
         for (axis, block) in blocks.into_iter().enumerate() {

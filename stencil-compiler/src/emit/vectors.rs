@@ -54,8 +54,11 @@ impl Printer<'_> {
             named.push(name);
         }
         let first = at(self, 0)?;
+        // One comparison for almost all cells.
+        self.line(&format!("if (static_cast<unsigned>({first} - low) < inside) {{"));
+        self.write_named(array, &named, &at)?;
         // Patches that have a layer less than others compute the next one of their neighbour, too.
-        self.line(&format!("if ({first} < end) {{"));
+        self.line(&format!("}} else if ({first} < end) {{"));
         self.write_named(array, &named, &at)?;
         for (test, to) in [("< low", "to_low"), (">= high", "to_high")] {
             self.line(&format!("if ({first} {test}) {{"));

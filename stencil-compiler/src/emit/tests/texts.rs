@@ -47,7 +47,9 @@ fn cuda_of_one_of_several_devices() {
     let (_, at) = stored.split_once('[').unwrap();
     let (at, value) = at.split_once("] = ").unwrap();
     let text: String = text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
-    assert!(text.contains(&format!("if ({at} < end) {{ {name}[{at}] = {value} if")), "{text}");
+    let own = format!("{name}[{at}] = {value}");
+    let inside = format!("if (static_cast<unsigned>({at} - low) < inside) {{ {own} }}");
+    assert!(text.contains(&format!("{inside} else if ({at} < end) {{ {own} if")), "{text}");
     for (test, to) in [("< low", "to_low"), (">= high", "to_high")] {
         let also = format!("if ({at} {test}) {{ {name}[{to} + {at}] = {value} }}");
         assert!(text.contains(&also), "{also}: {text}");
