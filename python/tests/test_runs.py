@@ -104,7 +104,7 @@ def test_values_of_several_patches_are_not_shared(heat):
     run = st.Simulation(heat, cells=(12, 8), backend="cpu", patches=(2, 1))
     with pytest.raises(st.SettingError, match="the mesh has 2 patches"):
         run.share("T")
-    with pytest.raises(st.UnknownName, match="did you mean `T`"):
+    with pytest.raises(st.UnknownName, match="no component `TT`"):
         run.share("TT")
 
 
