@@ -56,7 +56,7 @@ impl<T: Number> Machine<T> {
         let address = self.memory.address(&self.card.stream, slot);
         let address = usize::try_from(address).map_err(|error| Error::Bug(error.to_string()))?;
         let card = Some(self.card.card.ordinal);
-        Ok(Shared { card, ..Shared::new::<T>(self.fields.shape(), address, place.of) })
+        Ok(Shared { card, ..Shared::new::<T>(&self.cut.patch, address, place.of) })
     }
 
     /// Waits for all work on the card, also that of other libraries, and forgets what was known of these buffers.
