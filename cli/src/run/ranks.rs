@@ -7,6 +7,7 @@ use stencil_runtime::Devices;
 use stencil_runtime::backend::cuda::Card;
 use stencil_runtime::transport::{Ranks, started_rank};
 
+use super::signals::leaves_state;
 use super::{Ended, RunArgs};
 use crate::source::Backend;
 use crate::{USAGE, tell};
@@ -76,8 +77,17 @@ pub(super) fn agree(ranks: &Ranks, what: &str, text: impl FnOnce() -> String) ->
 
 /// Ends all ranks after an error of this one. An error that all have is told by the first one alone.
 pub(super) fn end(ranks: &Ranks, ended: &Ended) -> ! {
-    leave_first(ranks.rank());
-    tell(&ended.message);
+    // Signals and the time on the wall end all ranks, of which the first one writes the state.
+    if leaves_state(ended.code) {
+        if ranks.is_first() {
+            tell(&ended.message);
+        }
+        // The others wait here until it has told.
+        ranks.any(true);
+    } else {
+        leave_first(ranks.rank());
+        tell(&ended.message);
+    }
     ranks.abort(ended.code)
 }
 

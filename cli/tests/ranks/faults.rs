@@ -12,10 +12,10 @@ use crate::common::{assert_has, folder, good, text};
 use crate::{PROBLEM, alone, mpi, well};
 
 /// Time for all ranks to end after the fault of one.
-const END: Duration = Duration::from_secs(10);
+pub(super) const END: Duration = Duration::from_secs(10);
 
 /// Returns the processes of a run by their ranks.
-fn processes(mpirun: &Child, count: usize) -> Option<Vec<u32>> {
+pub(super) fn processes(mpirun: &Child, count: usize) -> Option<Vec<u32>> {
     let is_child = |pid: &u32| {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         status.lines().any(|line| line.split_whitespace().eq(["PPid:", &mpirun.id().to_string()]))
@@ -34,7 +34,7 @@ fn processes(mpirun: &Child, count: usize) -> Option<Vec<u32>> {
 }
 
 /// Waits for something at most so long.
-fn wait<T>(most: Duration, what: &str, look: impl FnMut() -> Option<T>) -> T {
+pub(super) fn wait<T>(most: Duration, what: &str, look: impl FnMut() -> Option<T>) -> T {
     let begun = Instant::now();
     let mut looks = std::iter::repeat_with(look).map_while(|found| {
         sleep(Duration::from_millis(if found.is_some() { 0 } else { 20 }));
@@ -44,7 +44,7 @@ fn wait<T>(most: Duration, what: &str, look: impl FnMut() -> Option<T>) -> T {
 }
 
 /// Waits for the end of all ranks, which comes soon.
-fn ended(mut run: Child) -> Output {
+pub(super) fn ended(mut run: Child) -> Output {
     wait(END, "end", || run.try_wait().unwrap_or_else(|e| panic!("{e}")));
     run.wait_with_output().unwrap_or_else(|e| panic!("{e}"))
 }

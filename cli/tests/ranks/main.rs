@@ -10,6 +10,7 @@ use stencil_runtime::transport::{Carrier, mpi_reaches_cards, mpirun, nccl_versio
 #[path = "../common/mod.rs"]
 mod common;
 mod faults;
+mod signals;
 
 use common::{assert_has, folder, good, refused, text};
 
