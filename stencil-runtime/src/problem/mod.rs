@@ -263,7 +263,8 @@ fn read(
     let exact = values::exact(document, &resolved, &scope, reader);
     let sources = values::sources(document, &resolved, &scope, reader);
     let taken = taken(&resolved);
-    let random = random::read(document, model.dimension, &scope, &taken, reader);
+    let on = (mesh.as_ref(), model.dimension);
+    let random = random::read(document, on, &scope, &taken, reader);
     let initial = values::initial(
         document,
         folder,

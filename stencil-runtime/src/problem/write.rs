@@ -42,11 +42,7 @@ impl Problem {
         self.write_boundary(&mut out);
         section(&mut out, "params", self.params.iter().map(|(n, v)| (n.as_str(), number(*v))));
         section(&mut out, "let", self.lets.iter().map(|(n, t)| (n.as_str(), quoted(t))));
-        let random = self.random.iter().map(|field| {
-            let (spectrum, seed) = (field.spectrum.to_toml(), field.seed);
-            let value = format!("{{ spectrum = {spectrum}, seed = {seed} }}");
-            (field.name.as_str(), value)
-        });
+        let random = self.random.iter().map(|field| (field.name.as_str(), field.to_toml()));
         section(&mut out, "random", random);
         let file = initial.map(|file| ("file", quoted(file)));
         section(&mut out, "init", file.into_iter().chain(lines(&self.initial.values)));
