@@ -11,6 +11,7 @@ mod exact;
 mod fluxes;
 mod forecasts;
 mod gas_waves;
+mod given;
 mod inversions;
 mod leveque;
 mod library;
