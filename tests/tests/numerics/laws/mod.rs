@@ -16,6 +16,7 @@ mod inversions;
 mod leveque;
 mod library;
 mod magnetic;
+mod open;
 mod order;
 mod parabolas;
 mod problems;
