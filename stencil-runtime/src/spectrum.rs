@@ -12,9 +12,11 @@ mod synthesis;
 mod transform;
 
 #[cfg(test)]
+mod random_tests;
+#[cfg(test)]
 mod tests;
 
-pub use synthesis::solenoidal;
+pub use synthesis::{Waves, random, white_noise, whole_shells};
 
 /// Smallest share of the largest energy that a plot shows: below is rounding.
 const SHOWN: f64 = 1e-16;

@@ -105,7 +105,7 @@ codes! {
     NoFlux = "P0213", "flux and conserved field that do not fit",
         "A `conserved` field needs a flux: `conserved h: scalar; flux h -> m;`. A `field` has none; its equation may have `div(..)`.";
     NotAtFaces = "P0214", "term without a value at a face",
-        "Fluxes and speeds of waves are functions of fields, parameters and `t` at one point, so that they have values at faces. Derivatives and sources belong to `ddt(..)`.";
+        "Fluxes and speeds of waves are functions of fields, sources, parameters and `t` at one point, so that they have values at faces; derivatives belong to `ddt(..)`. Ranges, primitive variables and values that `face` recomputes follow from fields alone: sources belong to fluxes, to `waves` and to `ddt(..)`.";
     NoWayBack = "P0215", "conserved field that does not follow from primitives",
         "States at faces may be made of primitive variables if every conserved field follows from them: it is a primitive itself (`rho;`), or the block gives its value (`m = rho*u;`).";
     BadPrimitive = "P0216", "variables that do not fit",

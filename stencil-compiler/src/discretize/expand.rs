@@ -46,6 +46,32 @@ pub(super) struct States {
     pub(super) lets: BTreeMap<usize, Tensor>,
     /// The only slope that is not zero, which is one; nothing where slopes are differences.
     pub(super) slope: Option<Slope>,
+    /// The place that sources are read at; the cell itself if not given.
+    pub(super) given_at: Option<GivenAt>,
+}
+
+/// A place along an axis at which sources are read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct GivenAt {
+    pub(super) axis: usize,
+    /// The cell, counted from that at work.
+    pub(super) ahead: i32,
+    /// Is it the upper face of that cell?
+    pub(super) at_face: bool,
+}
+
+impl GivenAt {
+    /// The upper face along an axis of a cell so many ahead.
+    pub(super) fn upper_face(axis: usize, ahead: i32) -> Option<Self> {
+        Some(GivenAt { axis, ahead, at_face: true })
+    }
+
+    /// The same place, seen from one cell before.
+    pub(super) fn from_below(place: Option<Self>, axis: usize) -> Option<Self> {
+        let own = GivenAt { axis, ahead: 0, at_face: false };
+        let place = place.unwrap_or(own);
+        Some(GivenAt { ahead: place.ahead + 1, ..place })
+    }
 }
 
 /// The derivative of a component along an axis.
@@ -145,7 +171,7 @@ impl<'a> Expander<'a> {
             }
             TermKind::Let(i) => self.named(*i),
             TermKind::Field(i) => Ok(self.entries(self.components.of_field(*i))),
-            TermKind::Source(i) => Ok(self.entries(self.components.of_source(*i))),
+            TermKind::Source(i) => self.source(*i, span),
             TermKind::Time => Ok(vec![Poly::uniform(Uniform::power(UniformFactor::Time, 1))]),
             TermKind::Epsilon => Ok(vec![Poly::uniform(Uniform::power(UniformFactor::Epsilon, 1))]),
             TermKind::Coordinate(_) => Err(DiscretizeError::new(
@@ -221,9 +247,10 @@ impl<'a> Expander<'a> {
         label: &str,
         work: impl FnOnce(&mut Self) -> Result<R>,
     ) -> Result<R> {
-        let outer = self.sides.replace(sides);
         // Fields are read through the sides only.
-        let done = self.in_states(&States::default(), label, work);
+        let given_at = GivenAt::upper_face(sides.axis, 0);
+        let outer = self.sides.replace(sides);
+        let done = self.in_states(&States { given_at, ..States::default() }, label, work);
         self.sides = outer;
         done
     }
@@ -311,6 +338,23 @@ impl<'a> Expander<'a> {
             }
         };
         entries.iter().map(entry).collect()
+    }
+
+    /// The components of a source, at the place of the states at work.
+    fn source(&mut self, at: usize, span: Span) -> Result<Tensor> {
+        let own = self.entries(self.components.of_source(at));
+        let place = self.substitution.as_ref().and_then(|s| s.states.given_at);
+        let Some(GivenAt { axis, ahead, at_face }) = place else {
+            return Ok(own);
+        };
+        let read = |value: &Poly| {
+            let value = match at_face {
+                true => self.atoms.at_face(axis, value).map_err(overflow(span))?,
+                false => value.clone(),
+            };
+            Ok(self.atoms.at(&value, axis, ahead))
+        };
+        own.iter().map(read).collect()
     }
 
     /// `if a < b { c } else { d }`, entry by entry.

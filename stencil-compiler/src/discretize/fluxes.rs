@@ -78,7 +78,7 @@ impl Atoms {
     }
 
     /// A polynomial at the upper faces of cells along an axis.
-    fn at_face(&mut self, axis: usize, poly: &Poly) -> Result<Poly, Overflow> {
+    pub(super) fn at_face(&mut self, axis: usize, poly: &Poly) -> Result<Poly, Overflow> {
         let mut out = Poly::default();
         for (monomial, c) in &poly.0 {
             let mut product = Poly::uniform(c.clone());

@@ -13,6 +13,7 @@ pub mod check;
 mod foreign;
 pub mod formula;
 mod formulation;
+pub mod layer;
 mod nesting;
 pub mod parse;
 mod rebuild;

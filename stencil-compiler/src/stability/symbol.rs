@@ -7,6 +7,7 @@ use num_complex::Complex64;
 
 use super::eigen::eigenvalues;
 use super::linear::{Row, State, is_linear, rows};
+use super::outgoing::Matrix;
 use super::region::{Region, size};
 use crate::algorithm::{Algorithm, FnId, Role, StateId};
 use crate::catalogue::integrators;
@@ -129,6 +130,24 @@ impl<'a> Symbol<'a> {
             speeds[axis] = fastest * spacing[axis];
         }
         Some(speeds)
+    }
+
+    /// The Jacobian of the fluxes along an axis, row by row, from differences of second order such as those of
+    /// [`SplitLaw::flows`](super::SplitLaw): fluxes over fields, in the order of the algorithm.
+    pub fn jacobian(&self, linear: &Linear, spacing: [f64; 3], axis: usize) -> Matrix {
+        let mut ahead = [0; 3];
+        ahead[axis] = 1;
+        let of_row = |row: &Row| {
+            let entry = |field: &StateId| row.get(&(*field, ahead)).copied().unwrap_or_default();
+            // Half of the next cell's flux over the spacing leaves.
+            self.fields.iter().map(|field| -2.0 * spacing[axis] * entry(field)).collect()
+        };
+        linear.rows.iter().map(of_row).collect()
+    }
+
+    /// The fields, in the order of rates.
+    pub fn fields(&self) -> &[StateId] {
+        &self.fields
     }
 
     /// The longest step, at most `most`, at which no mode grows more than the exact solution; `None` if a derivative is

@@ -51,6 +51,8 @@ pub(crate) enum Kind {
     Extrapolate,
     Dirichlet(Value),
     Neumann(Value),
+    /// The far value of each component.
+    Characteristic(Vec<(String, f64)>),
     Custom(Custom),
 }
 
@@ -227,6 +229,31 @@ impl Boundary {
         Boundary(Kind::Neumann(Value::Text(slope.into())))
     }
 
+    /// Returns an open face of a conservation law: waves leave, and none come in but those of a far state, which has a value
+    /// for each component. Ghost cells hold the far state and, of the difference of the cell next to the face from it, the
+    /// part in outgoing waves: those of the fluxes along the normal, linear about the far state. Fields without flux
+    /// repeat the cell next to the face. It is for all components of the face.
+    ///
+    /// ```
+    /// use stencil_runtime::{Axis, Boundary, Simulation, SystemDef};
+    ///
+    /// let sound = SystemDef::from_text("sound.pde", "
+    ///     system Sound in 1d { conserved p: scalar; conserved u: vector; flux p -> 4*u; flux u -> p*I; }
+    ///     scheme s for Sound { reconstruct: plm<limiter = mc>; riemann: roe; time: ssprk2; }
+    /// ")?;
+    /// let open = Boundary::characteristic([("p", 1.0), ("u_x", 0.0)]);
+    /// let tube = Simulation::<f64>::builder(&sound).cells([100, 1, 1]).boundary(Axis::X, open);
+    /// let mut tube = tube.cfl(0.4).build()?;
+    /// tube.set("p", |x, _, _| 1.0 + (-200.0 * (x - 0.5).powi(2)).exp())?;
+    /// tube.run_until(1.0, |_, _| ())?;
+    /// assert!(tube.field("p")?.iter().all(|p| (p - 1.0).abs() < 1e-3));
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    pub fn characteristic<N: Into<String>>(far: impl IntoIterator<Item = (N, f64)>) -> Self {
+        let far = far.into_iter().map(|(name, value)| (name.into(), value));
+        Boundary(Kind::Characteristic(far.collect()))
+    }
+
     /// Returns ghost values by a function of the point and of the components that are named in `reads`.
     ///
     /// ```
@@ -286,6 +313,10 @@ impl fmt::Display for Boundary {
             Kind::Extrapolate => f.write_str("extrapolate"),
             Kind::Dirichlet(value) => write!(f, "dirichlet {value:?}"),
             Kind::Neumann(value) => write!(f, "neumann {value:?}"),
+            Kind::Characteristic(far) => {
+                let values = far.iter().map(|(name, value)| format!("{name} = {value}"));
+                write!(f, "characteristic {}", values.collect::<Vec<_>>().join(", "))
+            }
             Kind::Custom(custom) => write!(f, "{custom:?}"),
         }
     }

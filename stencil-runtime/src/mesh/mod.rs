@@ -3,6 +3,7 @@
 mod assign;
 mod axis;
 mod boundary;
+mod characteristic;
 mod copies;
 mod extension;
 pub(crate) mod formula;

@@ -8,6 +8,7 @@ use stencil_compiler::catalogue::weights::OnFace;
 use stencil_compiler::plan::Layers;
 
 use super::boundary::{Custom, GhostFunction, Kind, PointFunction, Value};
+use super::characteristic::FarStates;
 use super::extension::{self, Extension, Extensions};
 use super::formula;
 use super::{Axis, Boundary, Face, Faces, Patches, Side};
@@ -141,7 +142,7 @@ impl Boundaries {
         for axis in &Axis::ALL[..dimension] {
             boundaries.periodic[axis.index()] = is_periodic(*axis, &components, &kinds)?;
         }
-        let mut extensions = Extensions::default();
+        let (mut extensions, mut far_states) = (Extensions::default(), FarStates::default());
         for (component, kinds) in components.iter().zip(&kinds) {
             let mut rules = [const { [Rule::Periodic, Rule::Periodic] }; 3];
             for face in Face::ALL.into_iter().filter(|f| f.axis.index() < dimension) {
@@ -154,7 +155,8 @@ impl Boundaries {
                     face,
                     cells: cells[axis],
                 };
-                rules[axis][side] = of.rule(&kinds[axis][side], &mut extensions)?;
+                rules[axis][side] =
+                    of.rule(&kinds[axis][side], &mut extensions, &mut far_states)?;
             }
             boundaries.rules.push(rules);
         }
@@ -307,7 +309,12 @@ struct Of<'a> {
 }
 
 impl Of<'_> {
-    fn rule(&self, boundary: &Boundary, extensions: &mut Extensions) -> Result<Rule, Error> {
+    fn rule(
+        &self,
+        boundary: &Boundary,
+        extensions: &mut Extensions,
+        far_states: &mut FarStates,
+    ) -> Result<Rule, Error> {
         Ok(match &boundary.0 {
             Kind::Periodic => Rule::Periodic,
             Kind::Outflow => Rule::Nearest,
@@ -340,6 +347,11 @@ impl Of<'_> {
                     None | Some(..3) => Rule::Neumann(number),
                     Some(cells) => Rule::Extended(extensions.through(OnFace::Slope, number, cells)),
                 }
+            }
+            Kind::Characteristic(far) => {
+                let of = (self.system, self.params, self.components);
+                let ghost = far_states.ghost(of, self.face, self.component, far)?;
+                ghost.map_or(Rule::Nearest, Rule::Custom)
             }
             Kind::Custom(Custom::Function { reads, ghost }) => Rule::Custom(Ghost {
                 reads: reads.iter().map(|name| self.read(name)).collect::<Result<_, _>>()?,

@@ -6,9 +6,10 @@ use stencil_compiler::diag::{Code, nearest};
 use super::document::{Data, Entry, Item, Table};
 use super::expression::{Expression, Scope};
 use super::mistakes::At;
+use super::open_faces::{self, Absorbing};
 use super::reader::{Name, Reader};
 use super::system::Group;
-use crate::{Axis, Face, Side};
+use crate::{Axis, Face, Mesh, Side};
 
 /// A kind of boundary condition.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +20,10 @@ pub enum Kind {
     Dirichlet(Expression),
     /// This derivative along the outward normal.
     Neumann(Expression),
+    /// Waves leave, and none come in but those of this state: each component with its value far away.
+    Characteristic(Vec<(String, Expression)>),
+    /// A layer in which fields relax towards a far state, before a face as `outflow`.
+    Absorbing(Absorbing),
     /// Ghost values. The components of the expression are mirror images first, then, with `near_` in front, values in
     /// the cell next to the face.
     Formula(Expression),
@@ -30,9 +35,21 @@ impl std::fmt::Display for Kind {
             Kind::Named(name) => f.write_str(name),
             Kind::Dirichlet(value) => write!(f, "dirichlet = {}", value.text()),
             Kind::Neumann(slope) => write!(f, "neumann = {}", slope.text()),
+            Kind::Characteristic(far) => write!(f, "characteristic, far {}", state(far)),
+            Kind::Absorbing(Absorbing { width, strength, far }) => write!(
+                f,
+                "absorbing layer of width {width}, strength {strength}, far {}",
+                state(far)
+            ),
             Kind::Formula(ghost) => write!(f, "expr = {}", ghost.text()),
         }
     }
+}
+
+/// Writes `h = 1, m_x = 0`.
+fn state(far: &[(String, Expression)]) -> String {
+    let values = far.iter().map(|(name, value)| format!("{name} = {}", value.text()));
+    values.collect::<Vec<_>>().join(", ")
 }
 
 /// The kinds without a number.
@@ -54,6 +71,7 @@ pub(super) struct Context<'a> {
     pub(super) scope: &'a Scope,
     pub(super) fields: &'a [Group],
     pub(super) dimension: usize,
+    pub(super) mesh: Option<Mesh>,
 }
 
 const WAY_OUT: &str = "write \"periodic\", \"wall\", \"outflow\", \"extrapolate\", { dirichlet = 1 }, { neumann = 0 } or { expr = \"..\" }";
@@ -139,6 +157,11 @@ fn read_face(
         all.extend(kind.map(|kind| FaceKind { face, component: None, kind }));
         return;
     };
+    if let Some(word) = open_faces::word(table) {
+        let kind = open_faces::read((word, face), table, item, context, reader);
+        all.extend(kind.map(|kind| FaceKind { face, component: None, kind }));
+        return;
+    }
     let is_kind = |e: &&Entry| matches!(e.key.as_str(), "kind" | "dirichlet" | "neumann" | "expr");
     let whole = Table { entries: table.entries.iter().filter(is_kind).cloned().collect() };
     let at = item.at;
@@ -200,11 +223,16 @@ fn named(item: &Item, reader: &mut Reader) -> Option<Kind> {
     };
     let found = KINDS.into_iter().find(|kind| kind == text);
     if found.is_none() {
-        let help = match nearest(text, KINDS) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => WAY_OUT.to_string(),
+        let open = open_faces::example(text);
+        let help = match (nearest(text, KINDS), open) {
+            (_, Some(example)) => format!("write, for example, {example}"),
+            (Some(near), _) => format!("did you mean `{near}`?"),
+            (None, _) => WAY_OUT.to_string(),
         };
-        let message = format!("no kind of boundary `{text}`");
+        let message = match open {
+            Some(_) => format!("`{text}` needs a far state, and is for all fields of a face"),
+            None => format!("no kind of boundary `{text}`"),
+        };
         reader.mistakes.add(Code::NoSuchSetting, item.at, message, help);
     }
     found.map(Kind::Named)

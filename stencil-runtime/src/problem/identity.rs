@@ -59,8 +59,7 @@ impl Problem {
         }
         lines.extend(self.lets.iter().map(|(name, text)| format!("let.{name} = {}", quoted(text))));
         for field in &self.random {
-            let spectrum = field.spectrum.to_toml();
-            lines.push(format!("random.{} = {spectrum}, {}", field.name, field.seed));
+            lines.push(format!("random.{} = {}", field.name, field.to_toml()));
         }
         let params = self.params.iter();
         lines.extend(params.map(|(name, value)| format!("params.{name} = {}", number(*value))));

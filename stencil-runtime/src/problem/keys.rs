@@ -112,8 +112,8 @@ pub const KEYS: &[Key] = &[
     key(
         "random",
         "NAME",
-        r#"noise = { spectrum = "k^4*exp(-k^2/8)", seed = 1 }"#,
-        "a random periodic vector field without divergence, of this energy by wavenumber, for [init]: noise_x, noise_y, ..",
+        r#"noise = { kind = "solenoidal", spectrum = "k^4*exp(-k^2/8)", band = [1, 8], rms = 0.1, seed = 1 }"#,
+        "a random field for [init], the same in all directions: a vector noise_x, noise_y, .. that is solenoidal, which is the default, compressive or mixed, a scalar, or white noise in cells",
     ),
     key(
         "init",

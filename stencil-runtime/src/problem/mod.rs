@@ -43,6 +43,7 @@ mod identity;
 mod keys;
 mod library;
 mod mistakes;
+mod open_faces;
 mod output;
 mod plot;
 mod random;
@@ -64,6 +65,7 @@ pub use identity::branched;
 pub use keys::{KEYS, Key};
 pub use library::Library;
 pub use mistakes::ProblemError;
+pub use open_faces::Absorbing;
 pub use output::Output;
 pub use plot::{Plot, Shown, picture_names};
 pub use random::Random;
@@ -133,6 +135,8 @@ pub struct Problem {
     pub initial: Initial,
     /// Sources, by component.
     pub sources: BTreeMap<String, Expression>,
+    /// The far values of absorbing layers that vary, by the names of their sources.
+    varying: open_faces::Varying,
     /// The exact solution, by component.
     pub exact: BTreeMap<String, Expression>,
     /// The time steps and the length of the run.
@@ -243,7 +247,7 @@ fn read(
     let title = document.get("title");
     let title = title.and_then(|item| reader.text(Name("", "title"), item));
     let precision = precision(document, reader);
-    let resolved = system::read(document, folder, library, reader)?;
+    let mut resolved = system::read(document, folder, library, reader)?;
     let model = resolved.system.model();
     let params = settings::params(document, &resolved, reader);
     let scope = scope(document, &resolved, params.clone(), reader);
@@ -252,18 +256,28 @@ fn read(
     let stream = settings::stream(document, reader);
     let on = (mesh.as_ref(), devices.as_ref());
     let patches = settings::patches(document, on, model.dimension, reader);
-    let context =
-        boundary::Context { scope: &scope, fields: &resolved.fields, dimension: model.dimension };
+    let context = boundary::Context {
+        scope: &scope,
+        fields: &resolved.fields,
+        dimension: model.dimension,
+        mesh,
+    };
     let (table, _) = reader.section(document, "boundary");
     let boundary = boundary::read(&table, &context, reader);
     if let Some(mesh) = &mut mesh {
         let walled = boundary.iter().any(|f| f.kind != boundary::Kind::Named("periodic"));
         mesh.centered = settings::centered(document, reader).unwrap_or(walled);
     }
+    let layers =
+        mesh.as_ref().and_then(|m| open_faces::with_layers(&resolved, m, &boundary, reader));
     let exact = values::exact(document, &resolved, &scope, reader);
     let sources = values::sources(document, &resolved, &scope, reader);
     let taken = taken(&resolved);
-    let random = random::read(document, model.dimension, &scope, &taken, reader);
+    let (system, varying) = layers.unzip();
+    resolved.system = system.unwrap_or(resolved.system);
+    let model = resolved.system.model();
+    let on = (mesh.as_ref(), model.dimension);
+    let random = random::read(document, on, &scope, &taken, reader);
     let initial = values::initial(
         document,
         folder,
@@ -293,6 +307,7 @@ fn read(
         random,
         initial,
         sources,
+        varying: varying.unwrap_or_default(),
         exact,
         time: time?,
         output: output?,

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::boundary::{FaceKind, Kind};
 use super::values::array_bytes;
-use super::{Expression, Problem, Shown, TimeStep};
+use super::{Expression, Problem, Shown, TimeStep, open_faces};
 use crate::io::{Npz, Value};
 use crate::{Boundary, Builder, Error, Mesh, Number, Simulation, Source};
 
@@ -51,7 +51,9 @@ impl Problem {
                 None => builder.boundary(*face, boundary),
             };
         }
-        for (name, expression) in &self.sources {
+        for (name, expression) in
+            self.sources.iter().chain(self.varying.iter().map(|(n, e)| (n, e)))
+        {
             builder = builder.source(name, source(expression));
         }
         if let Some(limit) = self.time.cfl_limit {
@@ -182,6 +184,8 @@ fn boundary(kind: &Kind, components: &[&str]) -> Boundary {
                 Boundary::neumann_with(move |x, y, z, t| slope.at([x, y, z], t, &[]))
             }
         },
+        Kind::Characteristic(far) => Boundary::characteristic(open_faces::numbers(far)),
+        Kind::Absorbing(_) => Boundary::outflow(),
         Kind::Formula(ghost) => formula(ghost.clone(), components),
     }
 }

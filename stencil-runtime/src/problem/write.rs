@@ -10,7 +10,7 @@ use super::checkpoint::wall_text;
 use super::system::scheme_text;
 use stencil_compiler::stability::Axes;
 
-use super::{Expression, FaceKind, Origin, Problem, Shown, TimeStep};
+use super::{Expression, FaceKind, Origin, Problem, Shown, TimeStep, open_faces};
 use crate::io::FrameFormat;
 use crate::plot::ColorMap;
 use crate::{Axis, Devices, Face, Side, Stream};
@@ -42,11 +42,7 @@ impl Problem {
         self.write_boundary(&mut out);
         section(&mut out, "params", self.params.iter().map(|(n, v)| (n.as_str(), number(*v))));
         section(&mut out, "let", self.lets.iter().map(|(n, t)| (n.as_str(), quoted(t))));
-        let random = self.random.iter().map(|field| {
-            let (spectrum, seed) = (field.spectrum.to_toml(), field.seed);
-            let value = format!("{{ spectrum = {spectrum}, seed = {seed} }}");
-            (field.name.as_str(), value)
-        });
+        let random = self.random.iter().map(|field| (field.name.as_str(), field.to_toml()));
         section(&mut out, "random", random);
         let file = initial.map(|file| ("file", quoted(file)));
         section(&mut out, "init", file.into_iter().chain(lines(&self.initial.values)));
@@ -112,7 +108,7 @@ impl Problem {
                 let _ = writeln!(out, "\n[boundary.{face}]");
                 for FaceKind { component, kind, .. } in kinds {
                     let _ = match component {
-                        None => writeln!(out, "{}", kind_line(kind)),
+                        None => writeln!(out, "{}", kind_lines(kind).join("\n")),
                         Some(component) => writeln!(out, "{component} = {{ {} }}", kind_line(kind)),
                     };
                 }
@@ -226,13 +222,22 @@ fn lines(values: &BTreeMap<String, Expression>) -> impl Iterator<Item = (&str, S
     values.iter().map(|(name, e)| (name.as_str(), e.to_toml()))
 }
 
-pub(super) fn kind_line(kind: &Kind) -> String {
-    match kind {
+/// Writes the settings of a kind, a line each.
+fn kind_lines(kind: &Kind) -> Vec<String> {
+    let one = match kind {
         Kind::Named(name) => format!("kind = {}", quoted(name)),
         Kind::Dirichlet(value) => format!("dirichlet = {}", value.to_toml()),
         Kind::Neumann(slope) => format!("neumann = {}", slope.to_toml()),
         Kind::Formula(ghost) => format!("expr = {}", ghost.to_toml()),
-    }
+        Kind::Characteristic(far) => return open_faces::characteristic_lines(far),
+        Kind::Absorbing(absorbing) => return absorbing.lines(),
+    };
+    vec![one]
+}
+
+/// Writes the settings of a kind as those of a table in one line.
+pub(super) fn kind_line(kind: &Kind) -> String {
+    kind_lines(kind).join(", ")
 }
 
 /// Writes a number so that it reads back as the same bits.

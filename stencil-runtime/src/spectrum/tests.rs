@@ -1,10 +1,7 @@
 //! Parseval's theorem, single modes, and errors.
 
-use std::f64::consts::PI;
-
 use super::*;
 use ndarray::{Array3, Zip};
-use rustfft::num_complex::Complex64;
 
 /// Returns numbers without a pattern, the same on every machine.
 fn noise(shape: (usize, usize, usize), seed: u64) -> Array3<f64> {
@@ -147,63 +144,4 @@ fn the_guide_lies_above_the_spectrum_with_its_slope() {
     assert_eq!(slope_name(-2.0), "k^−2");
     assert!(guide_line(&[], -2.0).is_none());
     assert!(guide_line(&shown[..1], -2.0).is_none());
-}
-
-/// A spectrum with energy in all shells.
-fn falling(k: f64) -> f64 {
-    (-0.3 * k).exp()
-}
-
-#[test]
-fn random_shells_have_the_energy_that_is_asked_for() {
-    // Even and odd numbers of cells, in planes and in space; sides that differ.
-    for (cells, dimension) in
-        [([16, 12, 1], 2), ([9, 14, 1], 3), ([12, 12, 12], 3), ([10, 7, 9], 3)]
-    {
-        let spacing = [0.2, 0.3, 0.25];
-        let fields = solenoidal(cells, spacing, dimension, 5, falling);
-        let spectrum = kinetic_energy(&views(&fields), spacing).unwrap();
-        let width = spectrum.k[1];
-        assert!(spectrum.energy[0] < 1e-30, "a mean flow");
-        // Shells that are complete have modes.
-        let complete = (PI / 0.3 / width) as usize;
-        assert!(complete > 2);
-        for (k, energy) in spectrum.k.iter().zip(&spectrum.energy).take(complete).skip(1) {
-            let error = energy / (falling(*k) * width) - 1.0;
-            assert!(error.abs() < 1e-12, "{cells:?}, k = {k}: {error:e}");
-        }
-    }
-}
-
-#[test]
-fn random_modes_are_normal_to_their_wavevectors() {
-    let (n, h) = (12, TAU / 12.0);
-    let fields = solenoidal([n; 3], [h; 3], 3, 2, falling);
-    let modes: Vec<_> = fields.iter().map(|f| transform::modes(&f.view())).collect();
-    let wave = |i: usize| {
-        if i <= n / 2 { i as f64 } else { i as f64 - n as f64 }
-    };
-    let half = n / 2 + 1;
-    let mut largest = 0.0_f64;
-    for (at, first) in modes[0].iter().enumerate() {
-        // [y][kx][z]
-        let k = [at / n % half, at / (n * half), at % n].map(wave);
-        let along: f64 = (0..3).map(|c| k[c] * modes[c][at]).sum::<Complex64>().norm();
-        assert!(along < 1e-14, "{k:?}: {along:e}");
-        largest = largest.max(first.norm());
-    }
-    assert!(largest > 0.01, "{largest}");
-}
-
-#[test]
-fn a_finer_mesh_has_the_same_random_flow() {
-    let long = |k: f64| if k < 3.5 { k * k } else { 0.0 };
-    let [coarse, fine] = [10, 20].map(|n| solenoidal([n; 3], [TAU / n as f64; 3], 3, 7, long));
-    for (coarse, fine) in coarse.iter().zip(&fine) {
-        let shared = fine.slice(ndarray::s![..;2, ..;2, ..;2]);
-        let differ = (coarse - &shared).mapv(f64::abs).fold(0.0, |a: f64, b| a.max(*b));
-        assert!(differ < 1e-13, "{differ:e}");
-    }
-    let other = solenoidal([10; 3], [TAU / 10.0; 3], 3, 8, long);
-    assert!((&other[0] - &coarse[0]).mapv(f64::abs).sum() > 1.0);
 }

@@ -13,7 +13,7 @@
 
 use super::algebra::Algebra;
 use super::{AXES, Law};
-use crate::discretize::expand::{Expander, Result, Slope, States};
+use crate::discretize::expand::{Expander, GivenAt, Result, Slope, States};
 use crate::discretize::poly::Poly;
 use crate::model::check::slopes::Slopes;
 use crate::model::{AtFace, TermKind};
@@ -68,6 +68,7 @@ impl Law<'_> {
                 .map(|(at, values)| (*at, values.iter().map(&mut moved).collect()))
                 .collect(),
             slope: None,
+            given_at: GivenAt::from_below(above.given_at, axis),
         };
         [below, above]
     }

@@ -5,7 +5,7 @@ use super::algebra::Algebra;
 use super::riemann::Side;
 use super::states::Place;
 use crate::discretize::components::suffixes;
-use crate::discretize::expand::{Expander, Result, States, name_of};
+use crate::discretize::expand::{Expander, GivenAt, Result, States, name_of};
 use crate::discretize::poly::Poly;
 use crate::model::TermKind;
 
@@ -98,10 +98,12 @@ impl Law<'_> {
         &self,
         of: &mut Algebra<'_, '_>,
         [below, above]: [&Side; 2],
+        axis: usize,
         label: &str,
     ) -> Result<States> {
         let mut states = States {
             components: vec![Poly::default(); self.components.fields.len()],
+            given_at: GivenAt::upper_face(axis, 0),
             ..States::default()
         };
         for (low, high) in below.weighed.iter().zip(&above.weighed) {

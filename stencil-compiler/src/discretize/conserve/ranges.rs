@@ -183,7 +183,8 @@ impl Law<'_> {
     /// The cells on both sides of a face, with their own fluxes.
     fn cells_at(&self, face: &mut Face<'_, '_, '_>) -> Result<[CellState; 2]> {
         let (axis, expander) = (face.axis, &mut *face.algebra.expander);
-        if self.model.at_face.is_none() {
+        // A cell has one flux of its own, whichever face it is seen from.
+        if self.model.at_face.is_none() && !self.model.flows_by_sources() {
             return Ok(face.sides.each_ref().map(|side| CellState {
                 states: side.states.clone(),
                 fluxes: side.fluxes.clone(),

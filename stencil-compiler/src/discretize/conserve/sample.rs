@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::discretize::atoms::Atom;
+use crate::discretize::atoms::{Atom, Difference};
 use crate::discretize::expand::Expander;
 use crate::discretize::poly::{AtomId, Poly, Uniform, UniformFactor};
 use crate::expr::real::Precision;
@@ -102,6 +102,7 @@ impl<'p, 'a> Point<'p, 'a> {
             }
             // All cells are alike.
             Atom::At { of, .. } => self.atom(*of),
+            Atom::Derivative { difference: Difference::AtFace(_), of } => self.atom(*of),
             // Values at faces have no derivative.
             Atom::Derivative { .. } => f64::NAN,
         };

@@ -8,7 +8,7 @@ use super::families::sum_of_families;
 use super::reconstruct::{Cell, Steps};
 use super::{AXES, Law};
 use crate::discretize::components::suffixes;
-use crate::discretize::expand::{Expander, Result, States, Tensor, name_of};
+use crate::discretize::expand::{Expander, GivenAt, Result, States, Tensor, name_of};
 use crate::discretize::poly::Poly;
 use crate::model::{Primitives, TermKind, Variables};
 
@@ -30,8 +30,11 @@ impl Law<'_> {
     /// The states of a cell at its upper face, and those at its lower one.
     pub(super) fn at_faces(&self, expander: &mut Expander<'_>, axis: usize) -> Result<[States; 2]> {
         let components = vec![Poly::default(); self.components.fields.len()];
-        let mut sides = ["upper", "lower"]
-            .map(|_| States { components: components.clone(), ..States::default() });
+        let mut sides = [0, -1].map(|ahead| States {
+            components: components.clone(),
+            given_at: GivenAt::upper_face(axis, ahead),
+            ..States::default()
+        });
         let span = self.model.fluxes[0].span;
         let of = &mut Algebra { expander, span };
         let variables = self.variables(of.expander)?;

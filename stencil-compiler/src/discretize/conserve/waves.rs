@@ -32,7 +32,7 @@ impl Law<'_> {
     ) -> Result<Propagation> {
         let corrections = self.corrections(face)?;
         let label = format!("{}_between", AXES[face.axis]);
-        let between = self.between(&mut face.algebra, face.sides.each_ref(), &label)?;
+        let between = self.between(&mut face.algebra, face.sides.each_ref(), face.axis, &label)?;
         let mut propagated =
             Propagation { fluxes: Vec::new(), entering: [Vec::new(), Vec::new()], between };
         let [below, above] = &face.sides;

@@ -1,7 +1,7 @@
 //! Values that both sides of a face share: fields without flux that have one value there, and primitives recomputed
 //! with it.
 
-use super::conserved::at_faces;
+use super::conserved::of_states;
 use super::primitives::beside_primitives;
 use super::resolve::unequal;
 use super::scope::{Meaning, Scope};
@@ -131,7 +131,7 @@ fn recomputed<'a>(
     if value.rank != variable.rank {
         scope.report(unequal("value", name, variable.rank, value.rank, value.span));
     }
-    at_faces(scope, "a recomputed value", &value);
+    of_states(scope, "a recomputed value", &value);
     let is_free = |field: usize| system.fields.get(field).is_some_and(|f| !f.conserved);
     let lets = &scope.expansion.lets;
     if let Some((field, span)) = beside_primitives(&value, lets, &primitives.variables, &is_free) {

@@ -9,7 +9,7 @@ use crate::catalogue::{Function, Rank};
 use crate::diag::{Code, Diagnostic, Span};
 use crate::expr::Op;
 use crate::model::parse::ast::{FluxItem, System};
-use crate::model::{Flux, Let, Term, TermKind, Waves};
+use crate::model::{Flux, Let, Model, Term, TermKind, Waves};
 
 impl Waves {
     /// A bound of all speeds: the size of the flow and the sound along each axis, for vectors with this many
@@ -50,6 +50,14 @@ impl Waves {
     }
 }
 
+impl Model {
+    /// Do fluxes depend on sources?
+    pub fn flows_by_sources(&self) -> bool {
+        let found = |flux: &Flux| beside_states(&flux.value, &self.lets);
+        self.fluxes.iter().any(|flux| found(flux).is_some())
+    }
+}
+
 impl Term {
     /// Does it take a derivative, directly or in a `let`?
     pub(crate) fn differentiates(&self, lets: &[Let]) -> bool {
@@ -72,32 +80,47 @@ pub(super) fn flowing(rank: Rank) -> Option<Rank> {
     }
 }
 
-/// The part of a term that has no value at a face, directly or in a `let`, and its place.
-pub(super) fn beside_faces(term: &Term, lets: &[Let]) -> Option<(&'static str, Span)> {
-    beside_faces_but(term, lets, &mut BTreeSet::new())
+/// A part of a term that does not belong where it stands: what it is, and its place.
+pub(super) type Misplaced = (&'static str, Span);
+
+/// The part of a term that has no value at a face, directly or in a `let`.
+pub(super) fn beside_faces(term: &Term, lets: &[Let]) -> Option<Misplaced> {
+    found(term, lets, &mut BTreeSet::new(), &derivative)
 }
 
-/// The same without the `let`s that were visited.
-fn beside_faces_but(
+/// The part of a term that is no function of the state at a point, directly or in a `let`.
+pub(super) fn beside_states(term: &Term, lets: &[Let]) -> Option<Misplaced> {
+    found(term, lets, &mut BTreeSet::new(), &|part| match part.kind {
+        TermKind::Source(_) => Some("a source"),
+        _ => derivative(part),
+    })
+}
+
+fn derivative(part: &Term) -> Option<&'static str> {
+    match &part.kind {
+        TermKind::Derivative { .. } => Some("a derivative"),
+        TermKind::Call(function, _) if function.differentiates() => Some("a derivative"),
+        _ => None,
+    }
+}
+
+/// The first part of a term that is such; `let`s that were visited are left out.
+fn found(
     term: &Term,
     lets: &[Let],
     seen: &mut BTreeSet<usize>,
-) -> Option<(&'static str, Span)> {
-    let found = match &term.kind {
-        TermKind::Derivative { .. } => Some("a derivative"),
-        TermKind::Call(function, _) if function.differentiates() => Some("a derivative"),
-        TermKind::Source(_) => Some("a source"),
+    such: &dyn Fn(&Term) -> Option<&'static str>,
+) -> Option<Misplaced> {
+    let own = match &term.kind {
         TermKind::Let(i) => {
             let named = lets.get(*i).filter(|_| seen.insert(*i));
-            let named = named.and_then(|l| beside_faces_but(&l.value, lets, seen));
-            named.map(|(what, _)| what)
+            named.and_then(|l| found(&l.value, lets, seen, such)).map(|(what, _)| what)
         }
-        _ => None,
+        _ => such(term),
     };
-    let own = found.map(|what| (what, term.span));
-    own.or_else(|| {
+    own.map(|what| (what, term.span)).or_else(|| {
         let mut parts = term.parts().into_iter();
-        parts.find_map(|part| beside_faces_but(part, lets, seen))
+        parts.find_map(|part| found(part, lets, seen, such))
     })
 }
 
@@ -172,6 +195,18 @@ pub(super) fn at_faces(scope: &mut Scope<'_>, place: &str, value: &Term) {
     let message = format!("{place} is made of values at a face, and {what} has none there");
     let diagnostic = Diagnostic::new(Code::NotAtFaces, span, message);
     scope.report(diagnostic.help("put the term into `ddt(..) = ..;`, beside the flux"));
+}
+
+/// Reports a part that is no function of the state at a point.
+pub(super) fn of_states(scope: &mut Scope<'_>, place: &str, value: &Term) {
+    match beside_states(value, &scope.expansion.lets) {
+        Some(("a source", span)) => {
+            let message = format!("{place} is a function of fields alone, and this is a source");
+            let diagnostic = Diagnostic::new(Code::NotAtFaces, span, message);
+            scope.report(diagnostic.help("use the source in fluxes, in `waves` or in `ddt(..)`"));
+        }
+        _ => at_faces(scope, place, value),
+    }
 }
 
 /// Reports conserved fields without a flux.

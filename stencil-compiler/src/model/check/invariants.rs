@@ -177,22 +177,23 @@ impl Model {
             ensure(fits, || "speeds of waves that do not fit".to_string())?;
             at_faces.extend(waves.parts().map(|(_, part)| part));
         }
+        let mut of_states: Vec<&Term> = Vec::new();
         let averaged = self.average.as_ref().map(|average| &average.of);
         let follows: Vec<&Primitives> = self.primitives.iter().chain(averaged).collect();
         for primitives in &follows {
-            at_faces.extend(&primitives.variables);
-            at_faces.extend(primitives.conserved.iter().map(|followed| &followed.value));
+            of_states.extend(&primitives.variables);
+            of_states.extend(primitives.conserved.iter().map(|followed| &followed.value));
         }
         if let Some(average) = &self.average {
             let mut weights = average.weights.iter().flatten();
             let all = average.weights.len() == average.of.variables.len();
             let fits = all && weights.all(|weight| weight.rank == Rank::Scalar);
             ensure(fits, || "weights that do not fit".to_string())?;
-            at_faces.extend(average.weights.iter().flatten());
+            of_states.extend(average.weights.iter().flatten());
         }
         let recomputed = self.at_face.iter().flat_map(|at_face| &at_face.recomputed);
-        at_faces.extend(recomputed.flat_map(|(variable, value)| [variable, value]));
-        at_faces.extend(self.ranges.iter().map(|range| &range.of));
+        of_states.extend(recomputed.flat_map(|(variable, value)| [variable, value]));
+        of_states.extend(self.ranges.iter().map(|range| &range.of));
         let places: Vec<_> = self.ranges.iter().map(Range::place).collect();
         let flows = |range: &Range| match range.of.kind {
             TermKind::Field(field) => self.flux_of(field).is_some(),
@@ -207,12 +208,14 @@ impl Model {
             check_number(&range.bound.max(-range.bound))
                 .map_err(|problem| format!("in a range: {problem}"))?;
         }
-        for value in at_faces {
+        for value in at_faces.iter().chain(&of_states) {
             self.check_whole(value, Sees::Lets(self.lets.len()))
                 .map_err(|problem| format!("at faces: {problem}"))?;
-            if let Some((what, _)) = conserved::beside_faces(value, &self.lets) {
-                return Err(format!("{what} at faces"));
-            }
+        }
+        let beside_faces = at_faces.iter().map(|value| conserved::beside_faces(value, &self.lets));
+        let beside = of_states.iter().map(|value| conserved::beside_states(value, &self.lets));
+        if let Some((what, _)) = beside_faces.chain(beside).flatten().next() {
+            return Err(format!("{what} at faces"));
         }
         let mut wrong = follows.iter().filter_map(|p| self.wrong_primitives(p));
         let at_face = self.at_face.as_ref();

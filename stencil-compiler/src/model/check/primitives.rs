@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::conserved::at_faces;
+use super::conserved::of_states;
 use super::resolve::unequal;
 use super::scope::{Meaning, Scope};
 use super::terms::Place;
@@ -52,7 +52,7 @@ fn weight<'a>(scope: &mut Scope<'a>, item: &'a VariableItem) -> Option<Term> {
         let what = format!("weight of `{}`", item.name.text);
         scope.report(unequal(&what, "the mean", Rank::Scalar, weight.rank, weight.span));
     }
-    at_faces(scope, "a weight", &weight);
+    of_states(scope, "a weight", &weight);
     Some(weight)
 }
 
@@ -127,7 +127,7 @@ fn variable(scope: &mut Scope<'_>, block: Block<'_>, item: &VariableItem) -> Opt
         Some((Meaning::Let(at), _)) => {
             let (at, rank) = scope.let_meaning.get(*at).copied().flatten()?;
             let variable = Term::of(TermKind::Let(at), rank, span);
-            at_faces(scope, &an(block.one), &variable);
+            of_states(scope, &an(block.one), &variable);
             return Some(variable);
         }
         Some((meaning, _)) => meaning.kind(),
@@ -165,7 +165,7 @@ fn followed<'a>(
     if let Some(rank) = rank.filter(|rank| *rank != value.rank) {
         scope.report(unequal("value", name, rank, value.rank, value.span));
     }
-    at_faces(scope, "what follows from variables", &value);
+    of_states(scope, "what follows from variables", &value);
     Some(FromPrimitives { field, value, span: item.span })
 }
 

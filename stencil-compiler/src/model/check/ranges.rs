@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::conserved::at_faces;
+use super::conserved::of_states;
 use super::scope::{Meaning, Scope};
 use crate::catalogue::Rank;
 use crate::diag::{Code, Diagnostic};
@@ -75,7 +75,7 @@ fn range(scope: &mut Scope<'_>, system: &System, item: &RangeItem) -> Option<Ran
                 return None;
             }
             let of = Term::of(TermKind::Let(at), rank, name.span);
-            at_faces(scope, "what has a range", &of);
+            of_states(scope, "what has a range", &of);
             let conserved = |field: usize| system.fields.get(field).is_some_and(|f| f.conserved);
             let (mut found, mut other) = (false, None);
             let lets = &scope.expansion.lets;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::conserved::{at_faces, beside_faces};
+use super::conserved::{at_faces, beside_faces, beside_states};
 use super::invariants::{Checked, Sees, ensure};
 use super::names;
 use super::resolve::unequal;
@@ -403,7 +403,7 @@ impl Term {
     pub(super) fn is_uniform(&self, lets: &[Let]) -> bool {
         let mut found = BTreeSet::new();
         reads(self, lets, &mut BTreeSet::new(), &[], &mut found);
-        found.is_empty() && beside_faces(self, lets).is_none()
+        found.is_empty() && beside_states(self, lets).is_none()
     }
 }
 

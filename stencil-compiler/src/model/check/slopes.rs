@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::conserved::beside_faces;
+use super::conserved::beside_states;
 use super::terms::is_zero;
 use crate::catalogue::Function;
 use crate::diag::{Code, Diagnostic, Span};
@@ -174,7 +174,7 @@ impl<'a> Slopes<'a> {
     /// The number of slopes multiplied in each summand of a term: none or one; `known` are those of `let`s.
     fn degree(&self, term: &Term, known: &mut BTreeMap<usize, u32>) -> Result<u32, Refused> {
         if !self.holds(term) {
-            return match beside_faces(term, self.lets) {
+            return match beside_states(term, self.lets) {
                 Some((what, span)) => Err(Refused::Factor(what, span)),
                 None => Ok(0),
             };

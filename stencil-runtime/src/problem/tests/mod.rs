@@ -3,6 +3,7 @@
 use super::*;
 
 mod cases;
+mod open_faces;
 mod random;
 mod reading;
 mod wrong;

@@ -59,6 +59,82 @@ fn a_problem_with_random_fields_survives_writing() {
     }
 }
 
+/// All kinds of random fields, of a band.
+const NOISY: &str = "
+system = 'system Noisy in nd { field q: scalar; field w: scalar; field u: vector; ddt(q) = 0; ddt(w) = 0; ddt(u) = 0*u; }'
+[mesh]
+cells = [24, 24]
+extent = '2*pi'
+[random]
+a = { kind = 'scalar', spectrum = 'pow(k, -5/3)', band = [2, '4 + 3'], rms = 0.5, seed = 3 }
+b = { kind = 'white', rms = 2, seed = 4 }
+c = { kind = 'compressive', band = [2, 6], rms = 0.25 }
+d = { kind = 'mixed', spectrum = '1/(1 + k^4)' }
+[init]
+q = 'a'
+w = 'b'
+u = ['c_x + 0*d_x', 'c_y + 0*d_y']
+[time]
+dt = 1e-3
+steps = 1
+";
+
+fn rms(simulation: &Simulation<f64>, names: &[&str]) -> f64 {
+    let square = |name: &&str| simulation.to_f64(name).unwrap().mapv(|v| v * v).mean().unwrap();
+    names.iter().map(square).sum::<f64>().sqrt()
+}
+
+#[test]
+fn bands_have_the_size_that_is_asked_for_on_any_mesh_and_devices() {
+    let (problem, simulation) = started(NOISY);
+    assert!((rms(&simulation, &["q"]) - 0.5).abs() < 1e-12);
+    assert!((rms(&simulation, &["u_x", "u_y"]) - 0.25).abs() < 1e-12);
+    assert!((rms(&simulation, &["w"]) - 2.0).abs() < 0.2);
+    assert_eq!(started(&problem.to_toml(None)).0.to_toml(None), problem.to_toml(None));
+    let q = simulation.to_f64("q").unwrap();
+    let found = kinetic_energy(&[q.view()], simulation.spacing()).unwrap();
+    assert!(found.energy[1] < 1e-30 && found.energy[8] < 1e-30);
+    let slope = (found.energy[6] / found.energy[3]).log2();
+    assert!((slope + 5.0 / 3.0).abs() < 1e-12, "{slope}");
+    // The same bits on four devices, and the same waves on a finer mesh.
+    let cut = NOISY.replace("extent", "patches = [2, 2]\ndevices = 4\nextent");
+    let (_, cut) = started(&cut);
+    let (_, fine) = started(&NOISY.replace("[24, 24]", "[48, 48]"));
+    for name in ["q", "w", "u_x", "u_y"] {
+        assert_eq!(simulation.to_f64(name).unwrap(), cut.to_f64(name).unwrap());
+    }
+    for name in ["q", "u_x", "u_y"] {
+        let (coarse, fine) = (simulation.to_f64(name).unwrap(), fine.to_f64(name).unwrap());
+        let shared = fine.slice(ndarray::s![.., ..;2, ..;2]);
+        let differ = (&coarse - &shared).mapv(f64::abs).fold(0.0, |a: f64, b| a.max(*b));
+        assert!(differ < 1e-12, "{name}: {differ:e}");
+    }
+}
+
+/// A change of these, and a part of the message.
+const WRONG_BANDS: [(&str, &str, &str); 11] = [
+    ("'scalar'", "'scaler'", "did you mean `scalar`?"),
+    ("[2, '4 + 3']", "[2, 12]", "ends at k = 12"),
+    ("[2, '4 + 3']", "[2.2, 2.8]", "lies between two shells"),
+    ("[2, '4 + 3']", "[3, 2]", "is no interval"),
+    ("[2, '4 + 3']", "3", "a list"),
+    ("rms = 0.5", "rms = 0", "a number above zero"),
+    ("'pow(k, -5/3)'", "'-k'", "nowhere above zero"),
+    ("'1/(1 + k^4)'", "'1/(k - 3)^2'", "is infinite for some wave"),
+    ("rms = 2, ", "", "`random.b` has no size"),
+    ("rms = 2", "rms = 2, band = [1, 2]", "it has no spectrum"),
+    (", rms = 0.25", "", "`random.c` has no size"),
+];
+
+#[test]
+fn bands_that_do_not_fit_are_refused() {
+    for (old, new, answer) in WRONG_BANDS {
+        assert_eq!(NOISY.matches(old).count(), 1, "{old}");
+        let error = parse(&NOISY.replace(old, new), &[]).expect_err(new);
+        assert!(error.to_string().contains(answer), "{new}: {error}");
+    }
+}
+
 /// A change, and a part of the message.
 const WRONG: [(&str, &str, &str); 9] = [
     ("seed = 3", "seeds = 3", "did you mean `seed`?"),

@@ -2,7 +2,7 @@
 
 use super::{Face, Method, rows};
 use crate::discretize::conserve::{AXES, Law};
-use crate::discretize::expand::{Expander, Result, Sides, States, Tensor};
+use crate::discretize::expand::{Expander, GivenAt, Result, Sides, States, Tensor};
 use crate::discretize::poly::Poly;
 use crate::model::{Gives, RiemannSolver, TermKind};
 
@@ -62,6 +62,7 @@ impl Law<'_> {
         let label = format!("{}_face", AXES[axis]);
         let mut states = States {
             components: vec![Poly::default(); self.components.fields.len()],
+            given_at: GivenAt::upper_face(axis, 0),
             ..States::default()
         };
         for (line, value) in solver.values.iter().zip(values) {

@@ -7,7 +7,7 @@
 //! step of a sweep has the fluxes of a whole one, so that no axis is smeared more than another.
 
 use super::{Face, Method, rows};
-use crate::discretize::expand::{Result, States};
+use crate::discretize::expand::{GivenAt, Result, States};
 use crate::discretize::poly::Poly;
 
 pub(super) const METHOD: Method = Method { row: &rows::FORCE, flux, fan: None };
@@ -29,7 +29,8 @@ pub(super) fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
         states.push(of.named("between", state));
     }
     let label = format!("{}_between", super::super::AXES[axis]);
-    let states = States { components: states, ..States::default() };
+    let given_at = GivenAt::upper_face(axis, 0);
+    let states = States { components: states, given_at, ..States::default() };
     let between = face.law.fluxes(of.expander, &states, axis, &label)?;
     let mut all = Vec::new();
     for (at, richtmyer) in between.iter().enumerate() {

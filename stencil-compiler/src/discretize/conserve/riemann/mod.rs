@@ -151,7 +151,7 @@ impl Face<'_, '_, '_> {
     pub(super) fn linear(&mut self) -> Result<Linear> {
         let (label, [below, above]) = (format!("{}_between", AXES[self.axis]), &self.sides);
         let of = &mut self.algebra;
-        let states = self.law.between(of, [below, above], &label)?;
+        let states = self.law.between(of, [below, above], self.axis, &label)?;
         self.law.linear(of, &states, self.axis, "between")
     }
 

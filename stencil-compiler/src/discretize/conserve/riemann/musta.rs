@@ -4,7 +4,7 @@
 
 use super::{Face, Method, force, rows};
 use crate::discretize::conserve::AXES;
-use crate::discretize::expand::{Result, States};
+use crate::discretize::expand::{GivenAt, Result, States};
 use crate::discretize::poly::Poly;
 
 pub(super) const METHOD: Method = Method { row: &rows::MUSTA, flux, fan: None };
@@ -39,7 +39,8 @@ fn forecast(face: &mut Face<'_, '_, '_>, between: &[Poly], label: &str) -> Resul
             side.conserved[number] = state.clone();
             side.states[*component] = state;
         }
-        let states = States { components: side.states.clone(), ..States::default() };
+        let given_at = GivenAt::upper_face(axis, 0);
+        let states = States { components: side.states.clone(), given_at, ..States::default() };
         let label = format!("{label}_{}", if below { "below" } else { "above" });
         face.sides[at].fluxes = face.law.fluxes(of.expander, &states, axis, &label)?;
     }
