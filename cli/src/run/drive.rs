@@ -169,7 +169,7 @@ impl<'a, T: Number> Drive<'a, T> {
         }
         if !matches!(self.problem.time.dt, TimeStep::Fixed(_)) && !self.is_over() {
             let left = steps_left(self.problem, &self.simulation).max(1);
-            self.progress.expect(step + left);
+            self.progress.expect(step.saturating_add(left));
         }
         if self.checkpoints.is_due(step, self.simulation.t()) && !self.is_over() {
             self.checkpoint()?;
