@@ -357,7 +357,7 @@ fn files<T: Number>(
     Files::create((problem, run), folder)
 }
 
-/// Draws the pictures of a run that is over, and prints its summary.
+/// Finds the errors of a run that is over, and prints its summary.
 fn sum_up<T: Number>(
     args: &RunArgs,
     (problem, chosen): (&Problem, Option<&ByPlan>),
@@ -366,8 +366,8 @@ fn sum_up<T: Number>(
     out: &mut dyn Write,
 ) -> Result<(), Ended> {
     let errors = problem.errors(&done.simulation)?;
-    done.files.pictures(problem, &mut done.simulation)?;
-    laps.end("pictures");
+    done.files.spectra(problem, &mut done.simulation)?;
+    laps.end("errors and spectrum");
     let repairs = done.simulation.repairs()?;
     // Under `cargo run` the command is not on the path.
     let command = match std::env::var_os("CARGO") {

@@ -39,15 +39,21 @@ impl System {
         })
     }
 
-    fn problem(&self, on: On) -> Problem<'_> {
-        Problem {
+    /// Returns the problem of a page or a plan, and the schedule that it is to show.
+    fn scheduled<'a>(
+        &'a self,
+        schedule: Option<&'a str>,
+        on: On,
+    ) -> Result<(Problem<'a>, Option<(&'a str, stencil_runtime::Schedule)>)> {
+        let problem = Problem {
             model: self.0.model(),
             algorithm: self.0.algorithm(),
             chosen: None,
             precision: on.precision,
             cells: on.cells.unwrap_or(usual_cells(self.0.model().dimension)),
             on: on.card,
-        }
+        };
+        Ok((problem, self.named(schedule, on)?))
     }
 
     fn named<'a>(
@@ -203,8 +209,8 @@ impl System {
         card: Option<&str>,
     ) -> Result<String> {
         let on = self.on(&cells, precision, card)?;
-        let schedule = self.named(schedule, on)?;
-        let page = Page { problem: self.problem(on), schedule, predicts: on.cells.is_some() };
+        let (problem, schedule) = self.scheduled(schedule, on)?;
+        let page = Page { problem, schedule, predicts: on.cells.is_some() };
         Ok(py.detach(|| page.text())?)
     }
 
@@ -222,13 +228,8 @@ impl System {
         compile: bool,
     ) -> Result<Plan> {
         let on = self.on(&cells, precision, card)?;
-        let wanted = Wanted {
-            schedule: self.named(schedule, on)?,
-            candidates,
-            compile,
-            ..Wanted::default()
-        };
-        let problem = self.problem(on);
+        let (problem, schedule) = self.scheduled(schedule, on)?;
+        let wanted = Wanted { schedule, candidates, compile, ..Wanted::default() };
         py.detach(|| Plan::new(problem, wanted))
     }
 

@@ -100,10 +100,13 @@ def picture(image, data, path):
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    name = next(iter(data.data_vars))
-    values = image.GetCellData().GetArray(name) or image.GetPointData().GetArray(name)
+    def array(name):
+        return image.GetCellData().GetArray(name) or image.GetPointData().GetArray(name)
+
+    # Neither numbers of steps nor components of vectors are arrays of VTK.
+    name = next(name for name in data.data_vars if array(name))
     shape = data[name].shape[1:]
-    plane = vtk_to_numpy(values).reshape(shape)
+    plane = vtk_to_numpy(array(name)).reshape(shape)
     plane = plane[shape[0] // 2] if len(shape) == 3 else np.atleast_2d(plane)
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5))
     bounds = image.GetBounds()

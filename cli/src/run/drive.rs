@@ -11,7 +11,7 @@ use stencil_runtime::{Number, Simulation};
 use super::Ended;
 use super::checkpoints::Checkpoints;
 use super::files::{Files, cannot_write};
-use super::folder::{FINAL, INTERRUPTED, LAST_GOOD, SERIES};
+use super::folder::{INTERRUPTED, LAST_GOOD, SERIES};
 use super::frames::RunFrames;
 use super::signals::{Action, Reason, Stop};
 
@@ -169,7 +169,7 @@ impl<'a, T: Number> Drive<'a, T> {
         }
         if !matches!(self.problem.time.dt, TimeStep::Fixed(_)) && !self.is_over() {
             let left = steps_left(self.problem, &self.simulation).max(1);
-            self.progress.expect(step + left);
+            self.progress.expect(step.saturating_add(left));
         }
         if self.checkpoints.is_due(step, self.simulation.t()) && !self.is_over() {
             self.checkpoint()?;
@@ -201,7 +201,7 @@ impl<'a, T: Number> Drive<'a, T> {
         self.series.as_mut().map_or(Ok(()), push)
     }
 
-    /// Writes the state, and closes the time series.
+    /// Writes the state and, at the problem's end, the pictures, and closes the time series.
     pub(super) fn finish(mut self, end: End) -> Result<Done<T>, Ended> {
         self.progress.finish();
         self.frames.take().map_or(Ok(()), RunFrames::finish)?;
@@ -210,7 +210,7 @@ impl<'a, T: Number> Drive<'a, T> {
                 if self.written != self.simulation.step_count() {
                     self.observe_row()?;
                 }
-                self.files.last(self.problem, &self.simulation, FINAL)?;
+                self.files.end(self.problem, &mut self.simulation)?;
             }
             // The row of a step between two others would be in no uninterrupted run.
             End::Early(_) => self.files.last(self.problem, &self.simulation, INTERRUPTED)?,

@@ -3,10 +3,12 @@
 use std::fmt::Display;
 use std::fs;
 use std::io::{self, Read, Write};
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread::{self, ScopedJoinHandle};
 
 use stencil_compiler::diag::Code;
-use stencil_report::run::pictures;
+use stencil_report::run::{Picture, pictures};
 use stencil_runtime::io::{FrameFormat, PartFile, open_regular, way_out};
 use stencil_runtime::problem::Problem;
 use stencil_runtime::spectrum::kinetic_energy;
@@ -145,23 +147,45 @@ impl Files {
         Ok(())
     }
 
-    /// Writes pictures and, if it is asked for, the energy spectrum.
-    pub(super) fn pictures<T: Number>(
+    /// Writes the state at the end of a run, and draws the pictures meanwhile.
+    pub(super) fn end<T: Number>(
         &mut self,
         problem: &Problem,
         simulation: &mut Simulation<T>,
     ) -> Result<(), Ended> {
-        for (name, picture) in pictures(problem, simulation)? {
-            let path = self.path(&format!("{name}.png"));
-            if self.writes() {
-                picture.save(&path).map_err(|e| cannot_write(&e))?;
+        let pictures = pictures(problem, simulation)?.into_iter();
+        let pictures = pictures.map(|(name, picture)| (self.path(&format!("{name}.png")), picture));
+        let pictures: Vec<(PathBuf, Picture)> = pictures.collect();
+        let writes = self.writes();
+        let draw = || match writes {
+            true => pictures.iter().try_for_each(|(path, picture)| picture.save(path)),
+            false => Ok(()),
+        };
+        let drawn = thread::scope(|scope| {
+            let beside = thread::Builder::new().spawn_scoped(scope, draw).ok();
+            self.last(problem, simulation, FINAL)?;
+            match beside.map(ScopedJoinHandle::join) {
+                Some(drawn) => drawn.unwrap_or_else(|panic| resume_unwind(panic)),
+                // The system has no more threads.
+                None => draw(),
             }
-            self.add(path);
-        }
-        if problem.output.spectrum {
-            self.spectrum(&problem.system, simulation)?;
-        }
+            .map_err(|e| cannot_write(&e))
+        });
+        drawn?;
+        pictures.into_iter().for_each(|(path, _)| self.add(path));
         Ok(())
+    }
+
+    /// Writes the energy spectrum, if it is asked for.
+    pub(super) fn spectra<T: Number>(
+        &mut self,
+        problem: &Problem,
+        simulation: &mut Simulation<T>,
+    ) -> Result<(), Ended> {
+        match problem.output.spectrum {
+            true => self.spectrum(&problem.system, simulation),
+            false => Ok(()),
+        }
     }
 
     /// The velocity is a field, or an intermediate of the system.

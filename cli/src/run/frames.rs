@@ -44,7 +44,7 @@ impl Due {
     /// Returns a number of steps from here of which none but the last may be a frame. Lengths are known if they are fixed.
     fn steps_until(&self, step: u64, t: f64, fixed: Option<f64>) -> u64 {
         let by_time = self.every_time.map(|time| {
-            let next = (self.passed + 1) as f64 * time;
+            let next = self.passed.saturating_add(1) as f64 * time;
             let steps = fixed.map_or(0.0, |dt| (next - t) / dt - 1.0);
             (steps.max(1.0)) as u64
         });
@@ -169,6 +169,13 @@ mod tests {
             assert_eq!(found, wanted, "{dt} {every_time}");
             assert!(!found.is_empty());
         }
+    }
+
+    #[test]
+    fn a_time_between_frames_that_is_too_short_makes_each_step_a_frame() {
+        let mut due = due(1e-300);
+        assert!(due.is_due(1, 0.1, 0.1));
+        assert_eq!(due.steps_until(1, 0.1, Some(0.1)), 1);
     }
 
     #[test]

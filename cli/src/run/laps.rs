@@ -22,11 +22,12 @@ impl Laps {
         self.parts.push((name, took.as_secs_f64()));
     }
 
-    /// Ends two parts: so much of the time were steps, and the rest files and observables.
+    /// Ends two parts: so much of the time were steps, and the rest output.
     pub(super) fn end_of_steps(&mut self, steps: Duration) {
         let took = self.took();
         self.parts.push(("steps", steps.as_secs_f64()));
-        self.parts.push(("files and observables", took.saturating_sub(steps).as_secs_f64()));
+        self.parts
+            .push(("files, observables and pictures", took.saturating_sub(steps).as_secs_f64()));
     }
 
     /// Returns the parts in seconds, with their names.

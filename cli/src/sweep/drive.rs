@@ -4,6 +4,7 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::Builder;
 use std::time::Instant;
 
 use stencil_report::sweep::State;
@@ -59,12 +60,15 @@ pub(super) fn all(planned: &[Planned], jobs: usize, quiet: bool) -> (Vec<State>,
         ends
     };
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..jobs.min(open.len())).map(|_| scope.spawn(work)).collect();
-        for worker in workers {
-            // Panics of runs are caught.
-            for (at, state) in worker.join().unwrap_or_default() {
-                states[at] = state;
-            }
+        // This thread works, too, so that all is done even if the system has no more threads.
+        let others = jobs.min(open.len()).saturating_sub(1);
+        let others = (0..others).map_while(|_| Builder::new().spawn_scoped(scope, work).ok());
+        let others: Vec<_> = others.collect();
+        let own = work();
+        // Panics of runs are caught.
+        let ends = others.into_iter().flat_map(|other| other.join().unwrap_or_default());
+        for (at, state) in own.into_iter().chain(ends) {
+            states[at] = state;
         }
     });
     (states, stop.code())

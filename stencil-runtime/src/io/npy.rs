@@ -14,8 +14,15 @@ pub trait Element: sealed::Sealed + Copy {
     const DESCR: &'static str;
     /// Bytes of an element.
     const SIZE: usize;
+    /// Replaces bytes by those of values.
     #[doc(hidden)]
-    fn put(values: &[Self], bytes: &mut Vec<u8>);
+    fn put(values: &[Self], bytes: &mut Vec<u8>) {
+        bytes.clear();
+        Self::append(values, bytes);
+    }
+    /// Appends the bytes of values.
+    #[doc(hidden)]
+    fn append(values: &[Self], bytes: &mut Vec<u8>);
     /// Reads values from as many bytes as `put` writes for them.
     #[doc(hidden)]
     fn take(values: &mut [Self], bytes: &[u8]);
@@ -35,8 +42,7 @@ macro_rules! element {
         impl Element for $ty {
             const DESCR: &'static str = $descr;
             const SIZE: usize = size_of::<$ty>();
-            fn put(values: &[Self], bytes: &mut Vec<u8>) {
-                bytes.clear();
+            fn append(values: &[Self], bytes: &mut Vec<u8>) {
                 bytes.extend(values.iter().flat_map(|v| v.to_le_bytes()));
             }
             fn take(values: &mut [Self], bytes: &[u8]) {

@@ -8,6 +8,7 @@ use super::PlotError;
 use super::color::ColorMap;
 use super::panels::Panels;
 use super::range;
+use super::setters::{colors, titles};
 
 /// The size that a plot has if its extent is a square.
 const SIDE: f64 = 560.0;
@@ -91,17 +92,7 @@ impl<'a> Heatmap<'a> {
         }
     }
 
-    /// Sets the title.
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.title = title.into();
-        self
-    }
-
-    /// Sets the subtitle.
-    pub fn subtitle(mut self, subtitle: impl Into<String>) -> Self {
-        self.subtitle = subtitle.into();
-        self
-    }
+    titles!();
 
     /// Sets the labels of the x and the y axis.
     pub fn labels(mut self, x: impl Into<String>, y: impl Into<String>) -> Self {
@@ -115,17 +106,7 @@ impl<'a> Heatmap<'a> {
         self
     }
 
-    /// Sets the colours.
-    pub fn map(mut self, map: ColorMap) -> Self {
-        self.map = map;
-        self
-    }
-
-    /// Fixes the values at the ends of the colours, as for the frames of a film.
-    pub fn range(mut self, low: f64, high: f64) -> Self {
-        self.range = Some((low, high));
-        self
-    }
+    colors!();
 
     /// Puts the colours on a logarithmic scale; values that are not positive have no colour on it and are grey. A
     /// given range has to be positive.

@@ -24,6 +24,7 @@ mod panels;
 mod range;
 mod sample;
 mod scene;
+mod setters;
 mod text;
 mod ticks;
 mod volume;

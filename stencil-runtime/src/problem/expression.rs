@@ -9,6 +9,7 @@ use stencil_compiler::model::formula::{Formula, Meaning, Scratch};
 use super::document::{Data, Item, Table};
 use super::reader::{Name, Reader};
 use super::write::{number, quoted};
+use crate::backend::cpu::AlongX;
 
 /// Names of numbers that do not depend on place and time.
 #[derive(Clone, Debug, Default)]
@@ -109,6 +110,14 @@ impl Expression {
         }
     }
 
+    /// Sets a value for each of these x, at one y and z and at a time. It reads no components.
+    pub(super) fn along_x(&self, xs: &[f64], [y, z]: [f64; 2], t: f64, values: &mut [f64]) {
+        match &self.body {
+            Body::Number(value) => values.fill(*value),
+            Body::Formula(parts) => parts.along_x(xs, [y, z], t, values),
+        }
+    }
+
     /// Returns the value, if it is the same everywhere and always.
     pub fn constant(&self) -> Option<f64> {
         match &self.body {
@@ -191,6 +200,14 @@ impl Parts {
             }
             self.formula.eval_with(scratch, values)
         })
+    }
+
+    fn along_x(&self, xs: &[f64], [y, z]: [f64; 2], t: f64, values: &mut [f64]) {
+        let mut names = self.values.clone();
+        names[..self.axes].copy_from_slice(&[0.0, y, z][..self.axes]);
+        names[self.axes] = t;
+        let (lets, formula) = (&self.lets[..], &self.formula);
+        AlongX { names: &names, lets, formula, xs, values }.eval();
     }
 }
 

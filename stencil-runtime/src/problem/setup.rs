@@ -1,6 +1,8 @@
 //! Simulations of a problem, and their errors against the exact solution.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use ndarray::{Array3, ArrayView3};
 use rayon::prelude::*;
@@ -86,7 +88,8 @@ impl Problem {
         for name in self.components() {
             match (self.initial.values.get(name), &mut file) {
                 (Some(value), _) if value.reads().is_empty() => {
-                    simulation.set(name, |x, y, z| value.at([x, y, z], 0.0, &[]))?;
+                    let blocks = Blocks::of(value, simulation.mesh());
+                    simulation.set_cells(name, |cell| blocks.at(cell))?;
                 }
                 (Some(value), _) => {
                     let values = made_of::<T>(value, &random, &self.mesh);
@@ -125,6 +128,68 @@ impl Problem {
     }
 }
 
+/// An expression in the cells of a mesh, evaluated in blocks of neighbours along x. A thread asks for the cells of a row in
+/// their order, and keeps the block of the last one.
+struct Blocks<'a> {
+    /// No other blocks of this process have this number.
+    number: u64,
+    value: &'a Expression,
+    mesh: Mesh,
+    length: usize,
+}
+
+/// The block that a thread keeps.
+#[derive(Default)]
+struct Block {
+    /// Number of its blocks, and its first cell.
+    place: Option<(u64, [isize; 3])>,
+    xs: Vec<f64>,
+    values: Vec<f64>,
+}
+
+thread_local! {
+    static BLOCK: RefCell<Block> = RefCell::default();
+}
+
+impl<'a> Blocks<'a> {
+    /// Cells of a block at most.
+    const MOST: usize = 64;
+    /// Cells of the widest register.
+    const LANES: usize = 8;
+
+    fn of(value: &'a Expression, mesh: Mesh) -> Self {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let length = mesh.cells[0].next_multiple_of(Self::LANES).min(Self::MOST);
+        Blocks { number, value, mesh, length }
+    }
+
+    /// Returns the value in a cell.
+    fn at(&self, [x, y, z]: [isize; 3]) -> f64 {
+        let length = self.length as isize;
+        let (first, at) = (x.div_euclid(length) * length, x.rem_euclid(length));
+        let place = Some((self.number, [first, y, z]));
+        BLOCK.with_borrow_mut(|block| {
+            if block.place != place {
+                block.fill(self, [first, y, z]);
+                block.place = place;
+            }
+            block.values[at as usize]
+        })
+    }
+}
+
+impl Block {
+    fn fill(&mut self, of: &Blocks<'_>, [first, y, z]: [isize; 3]) {
+        let point = |x: isize| of.mesh.point([x, y, z]);
+        let [_, y, z] = point(first);
+        self.xs.clear();
+        self.xs.extend((0..of.length as isize).map(|x| point(first + x)[0]));
+        self.values.resize(of.length, 0.0);
+        of.value.along_x(&self.xs, [y, z], 0.0, &mut self.values);
+    }
+}
+
 /// Returns values of an expression that uses random fields with these components.
 fn made_of<T: Number>(value: &Expression, random: &[Array3<f64>], mesh: &Mesh) -> Array3<T> {
     let [nx, ny, nz] = mesh.cells;
@@ -148,9 +213,13 @@ fn norms<T: Number>(values: &ArrayView3<'_, T>, exact: &Expression, mesh: &Mesh,
     let (nz, ny, nx) = values.dim();
     let row = |at: usize| {
         let (z, y) = (at / ny, at % ny);
+        let point = |x: usize| mesh.point([x as isize, y as isize, z as isize]);
+        let xs: Vec<f64> = (0..nx).map(|x| point(x)[0]).collect();
+        let [_, py, pz] = point(0);
+        let mut of_row = vec![0.0; nx];
+        exact.along_x(&xs, [py, pz], t, &mut of_row);
         (0..nx).fold([0.0_f64; 3], |[l1, l2, linf], x| {
-            let point = mesh.point([x as isize, y as isize, z as isize]);
-            let error = (values[[z, y, x]].to_f64() - exact.at(point, t, &[])).abs();
+            let error = (values[[z, y, x]].to_f64() - of_row[x]).abs();
             [l1 + error, error.mul_add(error, l2), linf.max(error)]
         })
     };

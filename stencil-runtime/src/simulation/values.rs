@@ -25,13 +25,22 @@ impl<T: Number> Simulation<T> {
         name: &str,
         value: impl Fn(f64, f64, f64) -> f64 + Sync,
     ) -> Result<(), Error> {
+        let mesh = self.setup.mesh;
+        self.set_cells(name, |cell| {
+            let [x, y, z] = mesh.point(cell);
+            value(x, y, z)
+        })
+    }
+
+    /// Sets a component from a function of the number of a cell along each axis.
+    pub(crate) fn set_cells(
+        &mut self,
+        name: &str,
+        value: impl Fn([isize; 3]) -> f64 + Sync,
+    ) -> Result<(), Error> {
         let at = self.component(name)?;
         self.settle()?;
-        let mesh = self.setup.mesh;
-        self.device.set(at, &|cell| {
-            let [x, y, z] = mesh.point(cell);
-            T::from_f64(value(x, y, z))
-        })?;
+        self.device.set(at, &|cell| T::from_f64(value(cell)))?;
         self.is_set = true;
         Ok(())
     }

@@ -16,7 +16,7 @@ pub(crate) struct Interpreted<'a, T> {
 }
 
 /// The registers of an instruction set, as the row engine fills and stores them.
-struct Wide<V>(PhantomData<V>);
+pub(super) struct Wide<V>(PhantomData<V>);
 
 impl<V: Lanes> Cells for Wide<V> {
     type Value = V::Value;

@@ -5,6 +5,7 @@
 
 mod evaluate;
 mod finite;
+mod formula;
 mod instructions;
 pub(crate) mod interpreted;
 mod lanes;
@@ -23,6 +24,7 @@ mod window;
 
 pub(crate) use evaluate::{Evaluation, total};
 
+pub(crate) use formula::AlongX;
 pub(crate) use instructions::{Checked, OnLanes, run_on_lanes};
 pub use instructions::{Instructions, UnknownInstructions};
 pub(crate) use lanes::{Lanes, Registers};

@@ -17,6 +17,7 @@ mod npz;
 mod tests;
 mod vtkhdf;
 mod writer;
+mod written;
 mod zarr;
 
 pub(crate) use layout::{FrameLayout, Variable};

@@ -92,4 +92,7 @@ fn frames_come_in_their_order_until_one_fails() {
     );
     assert!(!writer.writes());
     assert_eq!(noted.lock().unwrap().len(), 3);
+    // Whoever goes on is not left to believe that frames are written.
+    assert!(matches!(writer.begin(0, moment(5)), Err(FrameError::Gone)));
+    assert!(matches!(writer.flush(), Err(FrameError::Gone)));
 }

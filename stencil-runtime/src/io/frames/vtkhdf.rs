@@ -9,6 +9,7 @@ use serde_json::{Value as Json, json};
 use super::super::failure::read_text;
 use super::super::hdf5::{Attribute, Hdf5Writer, Kind};
 use super::super::part::PartFile;
+use super::written::Written;
 use super::{Format, FrameError, FrameFormat, FrameLayout, Moment, Part, VTKHDF_SERIES, Values};
 
 /// The version of the file format.
@@ -21,8 +22,7 @@ const COMPONENTS: usize = 3;
 pub(super) struct Frames {
     layout: FrameLayout,
     folder: PathBuf,
-    /// Step and time of the frames so far.
-    written: Vec<(u64, f64)>,
+    written: Written,
 }
 
 impl Frames {
@@ -34,21 +34,17 @@ impl Frames {
     ) -> Result<Self, FrameError> {
         layout.check_names()?;
         let path = folder.join(VTKHDF_SERIES);
-        let mut frames =
-            Self { layout: layout.clone(), folder: folder.to_path_buf(), written: Vec::new() };
-        if let Some(last) = goes_on_from
-            && path.exists()
-        {
+        let read = || {
             let text = read_text(&path).map_err(|e| FrameError::read(&path, e))?;
-            let foreign = || FrameError::Foreign {
+            listed(&text).ok_or_else(|| FrameError::Foreign {
                 path: path.clone(),
                 reason: "it is no list of frames of a run".into(),
-            };
-            let all = listed(&text).ok_or_else(foreign)?;
-            frames.written = all.iter().copied().filter(|(step, _)| *step <= last).collect();
-            if frames.written.len() < all.len() {
-                frames.write_series()?;
-            }
+            })
+        };
+        let (written, is_cut) = Written::going_on(&path, goes_on_from, read)?;
+        let frames = Self { layout: layout.clone(), folder: folder.to_path_buf(), written };
+        if is_cut {
+            frames.write_series()?;
         }
         Ok(frames)
     }
@@ -141,7 +137,7 @@ impl Frames {
             let path = FrameFormat::Vtkhdf.path(Path::new(""), *step);
             json!({ "name": path.to_string_lossy(), "time": t })
         };
-        let files: Vec<Json> = self.written.iter().map(file).collect();
+        let files: Vec<Json> = self.written.frames().iter().map(file).collect();
         let series = json!({ "file-series-version": "1.0", "files": files });
         let write = || {
             let mut file = PartFile::create(&path)?;
@@ -184,8 +180,8 @@ impl Format for Frames {
     fn write(&mut self, moment: &Moment, values: &mut dyn Values) -> Result<(), FrameError> {
         let path = FrameFormat::Vtkhdf.path(&self.folder, moment.step);
         self.write_file(&path, moment, values)?;
-        self.written.retain(|(step, _)| *step < moment.step);
-        self.written.push((moment.step, moment.t));
+        self.written.go_back_before(moment.step);
+        self.written.add(moment);
         self.write_series()
     }
 }

@@ -23,6 +23,8 @@ enum Message {
 pub(crate) struct FrameWriter {
     sender: Option<SyncSender<Message>>,
     thread: Option<JoinHandle<Result<(), FrameError>>>,
+    /// Was the error of the thread told?
+    has_ended: bool,
 }
 
 impl FrameWriter {
@@ -33,12 +35,12 @@ impl FrameWriter {
         let thread = thread
             .spawn(move || write_all(formats, receiver))
             .map_err(|source| FrameError::write("the thread of frames".as_ref(), source))?;
-        Ok(Self { sender: Some(sender), thread: Some(thread) })
+        Ok(Self { sender: Some(sender), thread: Some(thread), has_ended: false })
     }
 
     /// Makes a writer that drops all pieces, for processes that take part and do not write.
     pub(crate) fn silent() -> Self {
-        Self { sender: None, thread: None }
+        Self { sender: None, thread: None, has_ended: false }
     }
 
     /// Does this process write?
@@ -64,6 +66,8 @@ impl FrameWriter {
     fn send(&mut self, message: Message) -> Result<(), FrameError> {
         match self.sender.as_ref().map(|sender| sender.send(message)) {
             Some(Err(_)) => Err(self.reason()),
+            // Whoever goes on after an error is told that no frame is written any more.
+            None if self.has_ended => Err(FrameError::Gone),
             Some(Ok(())) | None => Ok(()),
         }
     }
@@ -79,7 +83,7 @@ impl FrameWriter {
     /// Waits until all frames are written.
     ///
     /// # Errors
-    /// The first error of the thread since it was last asked.
+    /// The error of the thread; that it has ended if that error was told before.
     pub(crate) fn flush(&mut self) -> Result<(), FrameError> {
         let (done, waits) = sync_channel(1);
         self.send(Message::Flush(done))?;
@@ -92,6 +96,7 @@ impl FrameWriter {
     /// Returns the error that has ended the thread.
     fn reason(&mut self) -> FrameError {
         self.sender = None;
+        self.has_ended = true;
         let ended = self.thread.take().map(JoinHandle::join);
         match ended {
             Some(Ok(Err(error))) => error,

@@ -6,6 +6,7 @@ use ndarray::ArrayView3;
 
 use super::color::{Color, ColorMap};
 use super::scene::Scene;
+use super::setters::{colors, titles};
 use super::{Format, PlotError, range};
 use crate::report::significant;
 
@@ -101,17 +102,7 @@ impl<'a> Volume<'a> {
         }
     }
 
-    /// Sets the title.
-    pub fn title(mut self, title: impl Into<String>) -> Self {
-        self.title = title.into();
-        self
-    }
-
-    /// Sets the subtitle.
-    pub fn subtitle(mut self, subtitle: impl Into<String>) -> Self {
-        self.subtitle = subtitle.into();
-        self
-    }
+    titles!();
 
     /// Sets the name of the field.
     pub fn label(mut self, label: impl Into<String>) -> Self {
@@ -125,17 +116,7 @@ impl<'a> Volume<'a> {
         self
     }
 
-    /// Sets the colours.
-    pub fn map(mut self, map: ColorMap) -> Self {
-        self.map = map;
-        self
-    }
-
-    /// Fixes the values at the ends of the colours, as for the frames of a film.
-    pub fn range(mut self, low: f64, high: f64) -> Self {
-        self.range = Some((low, high));
-        self
-    }
+    colors!();
 
     /// Puts the colours on a logarithmic scale; values that are not positive are empty.
     pub fn log(mut self) -> Self {

@@ -153,9 +153,7 @@ fn put<T: Number>(
         && let Some(values) = row.as_slice()
         && is_same
     {
-        let mut of_row = Vec::new();
-        T::put(values, &mut of_row);
-        bytes.extend(of_row);
+        T::append(values, bytes);
         return Ok(());
     }
     let length = rows.iter().flatten().map(ArrayView1::len).next().unwrap_or(0);

@@ -13,6 +13,7 @@ use flate2::write::GzEncoder;
 
 use super::super::failure::{open_regular, read_text};
 use super::super::part::PartFile;
+use super::written::Written;
 use super::{Format, FrameError, FrameLayout, Moment, Values, ZARR_FOLDER};
 
 mod metadata;
@@ -32,8 +33,7 @@ pub(super) struct Frames {
     layout: FrameLayout,
     folder: PathBuf,
     arrays: Vec<Array>,
-    /// Step and time of the frames so far.
-    written: Vec<(u64, f64)>,
+    written: Written,
 }
 
 impl Frames {
@@ -46,16 +46,14 @@ impl Frames {
         layout.check_names()?;
         let folder = folder.join(ZARR_FOLDER);
         let arrays = metadata::arrays(layout);
-        let mut frames = Self { layout: layout.clone(), folder, arrays, written: Vec::new() };
-        if let Some(last) = goes_on_from
-            && frames.folder.join(DESCRIPTION).exists()
-        {
-            frames.written = frames.read_written()?;
-            let count = frames.written.len();
-            frames.written.retain(|(step, _)| *step <= last);
-            if frames.written.len() < count {
-                frames.write_end()?;
-            }
+        let written = Written::default();
+        let mut frames = Self { layout: layout.clone(), folder, arrays, written };
+        let description = frames.folder.join(DESCRIPTION);
+        let read = || frames.read_written();
+        let (written, is_cut) = Written::going_on(&description, goes_on_from, read)?;
+        frames.written = written;
+        if is_cut {
+            frames.write_end()?;
         }
         Ok(frames)
     }
@@ -151,8 +149,9 @@ impl Frames {
 
     /// Writes the times of the last frames and all descriptions, that of the store last.
     fn write_end(&self) -> Result<(), FrameError> {
-        let chunk = self.written.len().saturating_sub(1) / TIMES;
-        let last = &self.written[chunk * TIMES..];
+        let written = self.written.frames();
+        let chunk = written.len().saturating_sub(1) / TIMES;
+        let last = &written[chunk * TIMES..];
         for array in &self.arrays {
             let mut bytes: Vec<u8> = match array.role {
                 Role::Step => last.iter().flat_map(|(step, _)| step.to_le_bytes()).collect(),
@@ -162,7 +161,7 @@ impl Frames {
             bytes.resize(TIMES * 8, 0);
             self.write_chunk(&array.name, &[chunk], &bytes)?;
         }
-        let count = self.written.len();
+        let count = written.len();
         for array in &self.arrays {
             let text = format!("{:#}\n", array.description(&self.layout, count));
             self.write_text(&self.folder.join(&array.name).join(DESCRIPTION), &text)?;
@@ -198,17 +197,17 @@ impl Frames {
 
 impl Format for Frames {
     fn write(&mut self, moment: &Moment, values: &mut dyn Values) -> Result<(), FrameError> {
-        self.written.retain(|(step, _)| *step < moment.step);
-        if self.written.is_empty() {
+        self.written.go_back_before(moment.step);
+        let frame = self.written.frames().len();
+        if frame == 0 {
             self.begin()?;
         }
-        let frame = self.written.len();
         for array in &self.arrays {
             if let Role::Component(_) = array.role {
                 self.write_values(array, frame, values)?;
             }
         }
-        self.written.push((moment.step, moment.t));
+        self.written.add(moment);
         self.write_end()
     }
 }
