@@ -27,8 +27,12 @@ struct Variable {
 }
 
 impl Law<'_> {
-    /// The states of a cell at its upper face, and those at its lower one.
-    pub(super) fn at_faces(&self, expander: &mut Expander<'_>, axis: usize) -> Result<[States; 2]> {
+    /// The states of a cell at its upper face, and those at its lower one, from the means of cells.
+    pub(super) fn reconstructed(
+        &self,
+        expander: &mut Expander<'_>,
+        axis: usize,
+    ) -> Result<[States; 2]> {
         let components = vec![Poly::default(); self.components.fields.len()];
         let mut sides = ["upper", "lower"]
             .map(|_| States { components: components.clone(), ..States::default() });
@@ -232,4 +236,4 @@ impl Law<'_> {
 }
 
 /// The faces of a cell that is below a face and of one that is above it.
-const LABELS: [&str; 2] = ["upper", "lower"];
+pub(super) const LABELS: [&str; 2] = ["upper", "lower"];
