@@ -115,4 +115,7 @@ system! {
     scheme plm_exact for IdealGas { reconstruct: plm<limiter = mc> in primitive; riemann: exact; time: ssprk2; repair: none; }
     scheme waves_roe for IdealGas { reconstruct: waves<limiter = mc>; riemann: roe; time: euler; }
     scheme weno_z_hllc for IdealGas { reconstruct: weno_z in primitive; riemann: hllc; time: ssprk3; }
+    scheme van_leer_plm_hllc for IdealGas { reconstruct: plm<limiter = mc> in primitive; riemann: hllc; time: van_leer; repair: none; }
+    scheme hancock_ppm_hllc for IdealGas { reconstruct: ppm in primitive; riemann: hllc; time: muscl_hancock; }
+    scheme corner_plm_roe for IdealGas { reconstruct: plm<limiter = mc> in characteristic; riemann: roe; time: corner_transport; }
 }

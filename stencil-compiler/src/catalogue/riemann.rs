@@ -27,6 +27,11 @@ impl Solver {
     pub(crate) fn averages(&self) -> bool {
         self.combines && matches!(self.needs, Needs::Average | Needs::All)
     }
+
+    /// Does it make states between waves that the law may not allow? Then another solver may take its place there.
+    pub(crate) fn falls_back(&self) -> bool {
+        self.needs == Needs::All
+    }
 }
 
 /// The properties of the waves that a solver needs.

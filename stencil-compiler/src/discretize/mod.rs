@@ -26,6 +26,7 @@ mod names;
 mod observe;
 mod poly;
 mod products;
+mod rates;
 mod reciprocals;
 mod substeps;
 mod symmetry;
@@ -84,24 +85,18 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
     let tableau = integrator(model)?;
     let components = Components::new(model, &tableau)?;
     let mut expander = Expander::new(model, &components, model.scheme.mixed.settled())?;
-    let mut equations = Vec::new();
-    for equation in &model.equations {
-        let parts = expander.term(&model.rest_of(equation))?;
-        expander.check_symmetry(equation.field, &parts, equation.span)?;
-        let independent = components.independent(equation.field);
-        equations.extend(independent.iter().map(|i| (parts[*i].clone(), equation.span)));
-    }
+    let equations = rates::equations(model, &components, &mut expander, &tableau)?;
     let rest: Vec<Poly> = equations.iter().map(|(rate, _)| rate.clone()).collect();
-    let (outflows, repairs) = conserve::rates(model, &components, &mut expander, &rest)?;
     let still = rest.iter().all(|rate| rate.0.is_empty());
+    let tableau = if still { tableau.of_fluxes() } else { tableau };
+    keeps_ranges(model, &tableau)?;
     let parts = fractional_steps::fractional_steps(model, still);
-    let rates = fractional_steps::rates(&parts, &equations, outflows, &mut expander.atoms)?;
+    let (outflows, repairs) = conserve::rates(model, &components, &mut expander, &rest)?;
+    let kinds = tableau.rates();
+    let rates =
+        rates::all(model, &components, &mut expander, (&kinds, &parts), (&equations, outflows))?;
     let count = count_name(model, &components).filter(|_| !repairs.is_empty());
     let counted = repairs.len();
-    let labels = parts.all.iter().flat_map(|part| {
-        let fields = model.fields.iter().enumerate();
-        fields.flat_map(|(field, of)| components.rates(field, &of.name, part.suffix))
-    });
     let registers: Vec<Vec<String>> = tableau
         .registers
         .iter()
@@ -109,10 +104,10 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
         .collect();
     let marks = repairs.into_iter().map(|mark| (mark, Span::default()));
     let roots = Roots {
-        labels: labels
+        labels: rates::labels(model, &components, &kinds, &parts)
             .chain((0..counted).map(|_| ["repaired", "repaired"].map(String::from)))
             .collect(),
-        equations: rates.into_iter().flatten().chain(marks).collect(),
+        equations: rates.into_iter().chain(marks).collect(),
     };
     let accumulators: Vec<&Vec<String>> = registers.iter().collect();
     let first = |field: usize| components.of_field(field).first().copied().flatten();
@@ -120,14 +115,14 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
     let mut made = roots.grid_functions(model, &components, expander, &accumulators, &count)?;
     let repairs = made.rates.split_off(made.rates.len() - counted);
     let mut substeps = Vec::new();
-    let rates: Vec<&[FnId]> = made.rates.chunks(made.fields.len().max(1)).collect();
+    let fluxes = tableau.of_fluxes();
     for (part, begin) in &parts.order {
         let builder = SubstepBuilder {
-            tableau: &tableau,
+            tableau: if parts.all[*part].rest { &tableau } else { &fluxes },
             components: &components,
             fields: &made.fields,
             registers: &made.accumulators,
-            rates: rates[*part],
+            rates: &rates::of_part(&made.rates, &kinds, parts.all.len(), *part),
             earlier: substeps.len(),
             begin: *begin,
             share: parts.all[*part].share,
@@ -135,11 +130,7 @@ pub fn discretize(model: &Model) -> Result<Algorithm, DiscretizeError> {
         };
         let mut own = builder.substeps(&mut made.functions);
         if let (Some(count), Some(repairs)) = (made.count, repairs.get(*part)) {
-            for (s, substep) in own.iter_mut().enumerate() {
-                let s = substeps.len() + s;
-                let counted = substeps::counted(&mut made.functions, count.1, *repairs, s);
-                substep.updates.push((count.0, counted));
-            }
+            builder.count(&mut made.functions, &mut own, count, *repairs);
         }
         substeps.extend(own);
     }
@@ -176,25 +167,25 @@ fn algorithm(
     }
 }
 
-/// The tableau of the scheme's integrator.
-fn integrator(model: &Model) -> Result<Tableau, DiscretizeError> {
-    let tableau = named_integrator(model)?;
+/// Refuses an integrator that does not keep the ranges of a system.
+fn keeps_ranges(model: &Model, tableau: &Tableau) -> Result<(), DiscretizeError> {
     let kept = model.ranges.first().filter(|_| model.repairs());
-    if let Some(range) = kept.filter(|_| tableau.euler_steps().is_none()) {
-        let keeps = |i: &&Integrator| (i.tableau)().euler_steps().is_some();
-        let all = integrators::ALL.iter().copied().filter(keeps);
-        let all: Vec<String> = all.map(|i| format!("`{}`", i.name)).collect();
-        let message = format!(
-            "`{}` keeps no range: its stages are no means of Euler steps; choose {}, or `repair: none`",
-            model.scheme.time,
-            all.join(", ")
-        );
-        return Err(DiscretizeError::new(Code::NeedsEulerSteps, range.span, message));
-    }
-    Ok(tableau)
+    let Some(range) = kept.filter(|_| tableau.euler_steps().is_none()) else {
+        return Ok(());
+    };
+    let keeps = |i: &&Integrator| (i.tableau)().euler_steps().is_some();
+    let all = integrators::ALL.iter().copied().filter(keeps);
+    let all: Vec<String> = all.map(|i| format!("`{}`", i.name)).collect();
+    let message = format!(
+        "`{}` keeps no range: its stages are no means of Euler steps; choose {}, or `repair: none`",
+        model.scheme.time,
+        all.join(", ")
+    );
+    Err(DiscretizeError::new(Code::NeedsEulerSteps, range.span, message))
 }
 
-fn named_integrator(model: &Model) -> Result<Tableau, DiscretizeError> {
+/// The tableau of the scheme's integrator.
+fn integrator(model: &Model) -> Result<Tableau, DiscretizeError> {
     let name = &model.scheme.time;
     let Some(integrator) = integrators::find(name) else {
         let known: Vec<&str> = integrators::ALL.iter().map(|i| i.name).collect();

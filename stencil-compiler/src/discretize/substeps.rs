@@ -1,5 +1,7 @@
 //! An integrator's tableau to the updates of each substep.
 
+use std::collections::BTreeMap;
+
 use num_traits::{One, Signed};
 
 use super::Bounds;
@@ -20,8 +22,8 @@ pub(super) struct SubstepBuilder<'a> {
     pub(super) fields: &'a [FnId],
     /// For each register its component of each field.
     pub(super) registers: &'a [Vec<FnId>],
-    /// The rates of change.
-    pub(super) rates: &'a [FnId],
+    /// The rates of change of each kind that the tableau asks for.
+    pub(super) rates: &'a BTreeMap<Value, &'a [FnId]>,
     /// The number of substeps before.
     pub(super) earlier: usize,
     /// When they begin, and how long they take together, in units of the step.
@@ -63,7 +65,8 @@ impl SubstepBuilder<'_> {
         let mut updates = Vec::new();
         for component in 0..count {
             // A new value is computed for the equation of its rate.
-            functions.span = functions.functions[self.rates[component].0 as usize].span;
+            functions.span =
+                functions.functions[self.rates[&Value::Rate][component].0 as usize].span;
             let mut new: Vec<FnId> = Vec::new();
             for (combination, factors) in combinations.iter().zip(&factors) {
                 let values: Vec<FnId> = combination
@@ -91,6 +94,23 @@ impl SubstepBuilder<'_> {
         updates
     }
 
+    /// Counts the repairs of a cell's faces in substeps with fluxes of the scheme.
+    pub(super) fn count(
+        &self,
+        functions: &mut Functions,
+        substeps: &mut [Substep],
+        (state, count): (StateId, FnId),
+        repaired: FnId,
+    ) {
+        for (s, substep) in substeps.iter_mut().enumerate() {
+            if self.tableau.uses(s, Value::Rate) {
+                let name = format!("{}_{}", functions.name(count), self.earlier + s + 1);
+                let counted = combine(functions, &name, &[ONE, ONE], &[count, repaired]);
+                substep.updates.push((state, counted));
+            }
+        }
+    }
+
     /// The new value of a component in its bounds.
     fn kept(&self, functions: &mut Functions, component: usize, made: FnId) -> FnId {
         let own = self.bounds.iter().filter(|(of, _)| *of == component);
@@ -114,7 +134,7 @@ impl SubstepBuilder<'_> {
     fn value(&self, of: Value, component: usize, new: &[FnId]) -> FnId {
         match of {
             Value::Field => self.fields[component],
-            Value::Rate => self.rates[component],
+            Value::Rate | Value::FirstOrder | Value::Rest => self.rates[&of][component],
             Value::Register(i) => self.registers[i][component],
             Value::New(i) => new[i],
         }
@@ -128,17 +148,6 @@ impl SubstepBuilder<'_> {
             Target::Part(part) => format!("{name}_{part}_{s}"),
         }
     }
-}
-
-/// The number of repairs of a cell's faces, after a substep with this many.
-pub(super) fn counted(
-    functions: &mut Functions,
-    count: FnId,
-    repaired: FnId,
-    substep: usize,
-) -> FnId {
-    let name = format!("{}_{}", functions.name(count), substep + 1);
-    combine(functions, &name, &[ONE, ONE], &[count, repaired])
 }
 
 /// The uniform of a term's factor.

@@ -63,7 +63,10 @@ impl Side {
 impl Model {
     /// The solver of a scheme, if the system declares it.
     pub fn declared_solver(&self, scheme: &Scheme) -> Option<&RiemannSolver> {
-        self.solvers.iter().find(|own| own.name == scheme.riemann)
+        let is_own = |own: &&RiemannSolver| {
+            own.name == scheme.riemann || scheme.fallback.as_ref() == Some(&own.name)
+        };
+        self.solvers.iter().find(is_own)
     }
 
     /// The row of the solver of a scheme: one of the language, or a stand-in for one of the system.

@@ -29,6 +29,9 @@ pub struct Scheme {
     pub average: Averaged,
     /// The parameter of the solver, if it has one and the scheme gives it.
     pub riemann_parameter: Option<Rational>,
+    /// Name of the solver for faces where the law made linear between both sides leads out of the ranges of the system, if the
+    /// scheme gives one.
+    pub fallback: Option<String>,
     /// The reconstructed variables.
     pub variables: Variables,
     /// The way in which fluxes along different axes are combined.

@@ -1,28 +1,13 @@
 //! Limits of steps from waves through the faces of cells: the share of the step that each wave takes.
 
-use num_complex::Complex64;
-
-use super::operators::{angles, turned};
+use super::courant::courant;
 use super::region::Region;
 use super::speeds::Axes;
 use crate::catalogue::integrators::Tableau;
-use crate::catalogue::limiters::{self, Limiter};
-use crate::catalogue::reconstructions::{self, Reconstruction};
+use crate::catalogue::predictors::Forecast;
 use crate::catalogue::riemann::Needs;
-use crate::model::{Model, Sweep, to_f64};
-
-/// A Courant number below this counts as zero: the slack of the search leaves as much of a method that is stable for no
-/// step.
-const NONE: f64 = 0.05;
-
-/// The largest Courant number that is tried, for fluxes that depend on it.
-const MOST: f64 = 2.0;
-
-/// The distance between Courant numbers that are tried.
-const PART: f64 = 0.01;
-
-/// The number of times that this distance is halved.
-const HALVINGS: u32 = 12;
+use crate::catalogue::{limiters, reconstructions};
+use crate::model::{Model, Sweep};
 
 /// Fluxes through faces, as a scheme makes them.
 pub(super) struct Faces {
@@ -42,6 +27,10 @@ pub(super) struct Faces {
 /// the mean of the updates by each face of a cell alone, and there are two faces along an axis.
 const KEPT: f64 = 2.0;
 
+/// The largest Courant number along any axis with fluxes that see across corners, by the number of axes; with six Riemann problems in
+/// space (Gardiner and Stone 2008, section 4).
+const AT_CORNERS: [f64; 3] = [1.0, 1.0, 0.5];
+
 impl Faces {
     /// The fluxes of a model; `None` without fluxes.
     pub(super) fn of(model: &Model, tableau: &Tableau, region: &Region) -> Option<Self> {
@@ -53,10 +42,13 @@ impl Faces {
         let is_swept = scheme.sweep != Sweep::Unsplit;
         // Corrected waves that go on sideways stay within the cells that touch theirs.
         let sideways = reconstruction.propagates && model.dimension < 3;
+        let forecast = scheme.forecast();
+        let corners = forecast == Some(Forecast::Corners) && !is_swept;
+        let number = courant((reconstruction, limiter), forecast, tableau, region, smears);
         Some(Faces {
-            number: courant((reconstruction, limiter), tableau, region, smears),
+            number: if corners { number.min(AT_CORNERS[model.dimension - 1]) } else { number },
             at_once: if is_swept { 1 } else { model.dimension },
-            apart: is_swept || sideways,
+            apart: is_swept || sideways || corners,
             smears,
             repairs: model.repairs(),
         })
@@ -88,72 +80,4 @@ impl Faces {
     pub(super) fn beside(&self) -> f64 {
         if self.smears { 2.0 } else { 1.0 }
     }
-}
-
-/// The largest Courant number of a wave in one dimension: that of the reconstruction without its limiter, by the symbol of its
-/// fluxes, or the one up to which the limiter keeps means of Euler steps monotone, whichever is larger.
-fn courant(
-    (reconstruction, limiter): (&Reconstruction, Option<&Limiter>),
-    tableau: &Tableau,
-    region: &Region,
-    smears: bool,
-) -> f64 {
-    if reconstruction.propagates {
-        return 1.0;
-    }
-    let monotone = reconstruction.monotone;
-    let monotone = monotone.and_then(|of| Some(of * to_f64(&tableau.euler_steps()?)));
-    let own = limiter.and_then(|limiter| limiter.unlimited);
-    let face = own.unwrap_or(reconstruction.unlimited);
-    let linear = match smears {
-        true => smeared(face, region),
-        false => upwind(face, region),
-    };
-    let linear = if linear < NONE { 0.0 } else { linear };
-    linear.max(monotone.unwrap_or(0.0))
-}
-
-/// The symbol of the state on the lower side of a face, from its weights of cells.
-fn below(face: &[(i32, f64)], angle: f64) -> Complex64 {
-    let at = face.iter().map(|(k, weight)| turned(f64::from(*k) * angle) * *weight);
-    at.sum()
-}
-
-/// The largest stable Courant number of upwind fluxes.
-fn upwind(face: &[(i32, f64)], region: &Region) -> f64 {
-    angles().fold(f64::INFINITY, |most, angle| {
-        let rate = (turned(-angle) - 1.0) * below(face, angle);
-        region.longest(rate, most, |_| 1.0)
-    })
-}
-
-/// The largest stable Courant number of FORCE, the mean of the fluxes of Lax and Friedrichs and of Richtmyer. These
-/// depend on the Courant number: for a speed of one they are `(l + r)/2 - (1/n + n)(r - l)/4`.
-fn smeared(face: &[(i32, f64)], region: &Region) -> f64 {
-    let sides: Vec<(Complex64, Complex64, Complex64)> = angles()
-        .map(|angle| {
-            let below = below(face, angle);
-            // The mirror image of the lower side.
-            let above = turned(angle) * below.conj();
-            (turned(-angle) - 1.0, (below + above) * 0.5, (above - below) * 0.25)
-        })
-        .collect();
-    let is_stable = |n: f64| {
-        sides.iter().all(|(across, mean, jump)| {
-            let flux = mean - jump * (1.0 / n + n);
-            region.is_stable(across * flux * n)
-        })
-    };
-    let mut least = 0.0;
-    while least < MOST && is_stable(least + PART) {
-        least += PART;
-    }
-    let mut part = PART;
-    for _ in 0..HALVINGS {
-        part *= 0.5;
-        if is_stable(least + part) {
-            least += part;
-        }
-    }
-    least
 }

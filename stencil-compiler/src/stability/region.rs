@@ -128,7 +128,7 @@ fn combined(
         let risen: Vec<f64>;
         let part: &[f64] = match of {
             Value::Field => field,
-            Value::Rate => {
+            Value::Rate | Value::FirstOrder | Value::Rest => {
                 risen = std::iter::once(0.0).chain(field.iter().copied()).collect();
                 &risen
             }

@@ -296,6 +296,16 @@ fn courant_numbers_of_reconstructions() {
         ("reconstruct: constant; riemann: rusanov; time: ssprk104;", 6.0),
         ("reconstruct: weno5; riemann: rusanov; time: ssprk3;", 1.43),
         ("reconstruct: weno5; riemann: rusanov; time: euler;", 0.0),
+        // Forecasts: whole cells with lines, and less with parabolas (`1 - sqrt(1/3)`).
+        ("reconstruct: constant; riemann: rusanov; time: van_leer;", 1.0),
+        ("reconstruct: plm<limiter = mc>; riemann: rusanov; time: van_leer;", 1.0),
+        ("reconstruct: plm<limiter = koren>; riemann: rusanov; time: van_leer;", 1.0),
+        ("reconstruct: ppm; riemann: rusanov; time: van_leer;", 0.423),
+        ("reconstruct: weno5; riemann: rusanov; time: van_leer;", 0.0),
+        ("reconstruct: constant; riemann: rusanov; time: muscl_hancock;", 1.0),
+        ("reconstruct: plm<limiter = mc>; riemann: rusanov; time: muscl_hancock;", 1.0),
+        ("reconstruct: plm<limiter = koren>; riemann: rusanov; time: muscl_hancock;", 1.0),
+        ("reconstruct: ppm; riemann: rusanov; time: muscl_hancock;", 0.423),
         // FORCE takes 1 - (1 + n^2) for the shortest waves.
         ("reconstruct: constant; riemann: force; time: euler;", 1.0),
         ("reconstruct: constant; riemann: force; time: ssprk2;", 1.0),

@@ -159,6 +159,8 @@ fn scheme(model: &Model) -> Vec<String> {
     }
     if let Some(integrator) = integrators::find(&model.scheme.time) {
         let tableau = (integrator.tableau)();
+        let flows = model.equations.iter().all(|row| model.only_flows(row));
+        let tableau = if flows { tableau.of_fluxes() } else { tableau };
         let storage = match tableau.registers {
             [] => "no array beside each field".to_string(),
             [integrators::PREVIOUS] => {

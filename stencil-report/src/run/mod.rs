@@ -48,7 +48,7 @@ pub struct Summary<'a, T> {
     pub phases: &'a [(&'static str, f64)],
     /// Steps of this run, without those before a restart.
     pub steps: u64,
-    /// The number of repaired fluxes, if the scheme keeps ranges.
+    /// The number of repaired fluxes, if the scheme keeps ranges, and of those by another solver than the scheme's, if it names one.
     pub repaired: Option<u64>,
 }
 
@@ -214,14 +214,15 @@ impl<T: Number> Render for Summary<'_, T> {
             summary = summary.row("formulation", words);
         }
         if let Some(repaired) = self.repaired {
-            let ranges = simulation.system().model().ranges_text();
-            summary = summary.row(
-                "repaired",
-                format_args!(
-                    "{}, to keep {ranges} (`repair: none` does not)",
-                    counted(repaired, "flux")
-                ),
-            );
+            let model = simulation.system().model();
+            let kept = model
+                .repairs()
+                .then(|| format!("to keep {} (`repair: none` does not)", model.ranges_text()));
+            let other = model.scheme.fallback.iter();
+            let other = other.map(|name| format!("by `{name}` where the linear law fails"));
+            let why: Vec<String> = kept.into_iter().chain(other).collect();
+            let repaired = counted(repaired, "flux");
+            summary = summary.row("repaired", format_args!("{repaired}, {}", why.join(", or ")));
         }
         if let Some(patches) = start::patches(simulation) {
             summary = summary.row("patches", patches);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use stencil_compiler::algorithm::Role;
-use stencil_compiler::catalogue::{Rank, integrators};
+use stencil_compiler::catalogue::{Rank, integrators, predictors};
 use stencil_compiler::diag::{Code, nearest};
 use stencil_compiler::model::parse::{Dimensions, dimensions};
 use stencil_compiler::model::{Arith, Formulation, Mixed, Model, Scheme, Symmetry, text};
@@ -312,7 +312,10 @@ fn edited_scheme(model: &Model, table: &Table, reader: &mut Reader) -> Option<Sc
             "mixed" => reader.choice(name, item, Mixed::ALL).map(|mixed| scheme.mixed = mixed),
             "arith" => reader.choice(name, item, Arith::ALL).map(|arith| scheme.arith = arith),
             "time" => {
-                let all: Vec<_> = integrators::ALL.iter().map(|i| (i.name, i.name)).collect();
+                let others = predictors::ALL.iter().map(|predictor| &predictor.method);
+                let others = others.filter(|_| !model.fluxes.is_empty());
+                let all = integrators::ALL.iter().copied().chain(others);
+                let all: Vec<_> = all.map(|i| (i.name, i.name)).collect();
                 reader.choice(name, item, &all).map(|time| scheme.time = time.to_string())
             }
             "riemann" | "reconstruct" | "sweep" | "source" | "repair" => {

@@ -247,7 +247,8 @@ impl<T: Number> Simulation<T> {
 
     /// Returns, for each cell, how often the flux through an upper face was repaired, to keep ranges that the system
     /// declares: `[z, y, x]`, at most as many as there are axes in an Euler step, since the simulation was built. A
-    /// face at the lower edge of the mesh belongs to no cell. `None` if the scheme repairs nothing. A step that is
+    /// face at the lower edge of the mesh belongs to no cell. Fluxes by the solver that `roe<else = ..>` names count, too. `None` if
+    /// the scheme repairs nothing. A step that is
     /// retaken counts with both its tries.
     ///
     /// ```

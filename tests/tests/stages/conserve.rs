@@ -106,6 +106,11 @@ const CASES: &str = "\
     15 12: reconstruct: weno5 in fluxes; riemann: roe<fix = 0.2>; time: ssprk2;
     9 8 7: reconstruct: weno_z in fluxes; riemann: rusanov; time: euler;
     14 11: reconstruct: plm<limiter = mc> in fluxes; riemann: hlle; sweep: strang; time: ssprk2;
+    12 11: reconstruct: plm<limiter = mc>; riemann: roe<else = rusanov>; time: euler;
+    17 12: reconstruct: ppm in primitive; riemann: hll; time: van_leer;
+    13 11: reconstruct: plm<limiter = mc> in primitive; riemann: hllc; time: muscl_hancock;
+    15 12: reconstruct: plm<limiter = van_leer>; riemann: hll; source: strang; time: muscl_hancock;
+    8 7 6: reconstruct: plm<limiter = koren>; riemann: rusanov; time: corner_transport;
 ";
 
 fn all_stages<T: Real>() {

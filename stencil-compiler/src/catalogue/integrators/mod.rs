@@ -1,4 +1,5 @@
-//! Time integrators as tableaus: one file each, listed in [`ALL`].
+//! Time integrators as tableaus: one file each, listed in [`ALL`]. These serve any system; those of conservation laws alone are
+//! [`predictors`](super::predictors).
 //!
 //! A substep is a list of linear combinations of stored values and of the rate of change, so a method itself decides
 //! how many arrays it needs; the number of substeps follows from the list.
@@ -8,6 +9,7 @@ use std::collections::BTreeMap;
 use num_rational::Ratio;
 use num_traits::One;
 
+use super::predictors;
 use crate::expr::{Rational, to_f64};
 
 pub mod carpenter_kennedy;
@@ -104,6 +106,10 @@ pub enum Value {
     Field,
     /// Its rate of change: the right-hand side of its equation.
     Rate,
+    /// Its rate of change with fluxes of first order, between the means of cells.
+    FirstOrder,
+    /// Its rate of change without fluxes.
+    Rest,
     /// A register by its number.
     Register(usize),
     /// An earlier combination of the same substep.
@@ -171,7 +177,7 @@ impl Tableau {
             let of = |key| made.get(&key).copied().unwrap_or(Ratio::ZERO);
             let whole: Rational = made.iter().filter(|(key, _)| !key.1).map(|(_, by)| by).sum();
             let known = made.iter().all(|((of, dt), by)| match of {
-                Value::Rate => *dt && *by >= Ratio::ZERO,
+                Value::Rate | Value::FirstOrder | Value::Rest => *dt && *by >= Ratio::ZERO,
                 Value::Field | Value::Register(_) | Value::New(_) => !dt && *by >= Ratio::ZERO,
             });
             let (rate, field) = (of((Value::Rate, true)), of((Value::Field, false)));
@@ -191,6 +197,40 @@ impl Tableau {
         least
     }
 
+    /// The kinds of rates that it is made of, that of all terms first.
+    pub fn rates(&self) -> Vec<Value> {
+        let terms = self.substeps.iter().flatten().flat_map(|combination| &combination.terms);
+        let used: Vec<Value> = terms.map(|term| term.of).collect();
+        let others = [Value::FirstOrder, Value::Rest];
+        let others = others.into_iter().filter(|kind| used.contains(kind));
+        std::iter::once(Value::Rate).chain(others).collect()
+    }
+
+    /// Does a substep use this value?
+    pub(crate) fn uses(&self, substep: usize, value: Value) -> bool {
+        let mut terms = self.substeps[substep].iter().flat_map(|combination| &combination.terms);
+        terms.any(|term| term.of == value)
+    }
+
+    /// The method for fields that change by fluxes alone: without substeps that are made of other terms only, and without registers
+    /// that hold these.
+    pub fn of_fluxes(&self) -> Tableau {
+        let is_rest = |combination: &Combination| {
+            let mut terms = combination.terms.iter();
+            terms.all(|term| term.of == Value::Rest)
+        };
+        let flows = |s: &usize| self.uses(*s, Value::Rate) || self.uses(*s, Value::FirstOrder);
+        let own = |s: usize| {
+            let kept = self.substeps[s].iter().filter(|combination| !is_rest(combination));
+            kept.cloned().collect::<Vec<Combination>>()
+        };
+        let all = (0..self.substeps.len()).filter(flows).map(own);
+        let substeps: Vec<Vec<Combination>> = all.collect();
+        let is_register = |c: &Combination| matches!(c.into, Target::Register(_));
+        let holds = substeps.iter().flatten().any(is_register);
+        Tableau { registers: if holds { self.registers } else { &[] }, substeps }
+    }
+
     /// Times of the substeps in units of the time step: the values of the field of `df/dt = 1`.
     pub fn times(&self) -> Vec<f64> {
         let mut registers = vec![0.0; self.registers.len()];
@@ -204,7 +244,7 @@ impl Tableau {
                 let value = |term: &Term| {
                     let of = match term.of {
                         Value::Field => times[times.len() - 1],
-                        Value::Rate => 1.0,
+                        Value::Rate | Value::FirstOrder | Value::Rest => 1.0,
                         Value::Register(i) => old[i],
                         Value::New(i) => new[i],
                     };
@@ -244,17 +284,17 @@ fn written_out(substep: &[Combination]) -> Vec<BTreeMap<(Value, bool), Rational>
 }
 
 /// The new value of the field.
-fn field(terms: Vec<Term>) -> Combination {
+pub(super) fn field(terms: Vec<Term>) -> Combination {
     Combination { into: Target::Field, terms }
 }
 
 /// Returns a combination that others of the substep use.
-fn part(name: &'static str, terms: Vec<Term>) -> Combination {
+pub(super) fn part(name: &'static str, terms: Vec<Term>) -> Combination {
     Combination { into: Target::Part(name), terms }
 }
 
 /// The new value of a register.
-fn register(at: usize, terms: Vec<Term>) -> Combination {
+pub(super) fn register(at: usize, terms: Vec<Term>) -> Combination {
     Combination { into: Target::Register(at), terms }
 }
 
@@ -267,23 +307,24 @@ fn toward_step(old: Value, share: Rational, length: Rational) -> Vec<Combination
 }
 
 /// A term with the factor one.
-fn one(of: Value) -> Term {
+pub(super) fn one(of: Value) -> Term {
     times(Ratio::one(), of)
 }
 
 /// A term with a number as its factor.
-fn times(factor: Rational, of: Value) -> Term {
+pub(super) fn times(factor: Rational, of: Value) -> Term {
     Term { factor, dt: false, of }
 }
 
 /// A term with a number times the time step as its factor.
-fn step(factor: Rational, of: Value) -> Term {
+pub(super) fn step(factor: Rational, of: Value) -> Term {
     Term { factor, dt: true, of }
 }
 
-/// The integrator of this name.
+/// The method of this name: one of [`ALL`], or of the [`predictors`](super::predictors).
 pub fn find(name: &str) -> Option<&'static Integrator> {
-    ALL.iter().copied().find(|i| i.name == name)
+    let predictor = || predictors::find(name).map(|predictor| &predictor.method);
+    ALL.iter().copied().find(|i| i.name == name).or_else(predictor)
 }
 
 /// The integrator of this name that keeps one of [`STORAGES`].
@@ -309,7 +350,7 @@ mod tests {
                 let value = |term: &Term| {
                     let of = match term.of {
                         Value::Field => f,
-                        Value::Rate => rate,
+                        Value::Rate | Value::FirstOrder | Value::Rest => rate,
                         Value::Register(i) => registers[i],
                         Value::New(i) => new[i],
                     };
@@ -331,7 +372,8 @@ mod tests {
     /// `f' = -f^2 cos t`, `f = 1 / (1 + sin t)`: not linear, and the time enters.
     #[test]
     fn every_integrator_reaches_its_order_and_no_more() {
-        for integrator in ALL {
+        let predictors = predictors::ALL.iter().map(|predictor| &predictor.method);
+        for integrator in ALL.iter().copied().chain(predictors) {
             let tableau = (integrator.tableau)();
             let error = |steps: u32| {
                 let dt = 1.5 / f64::from(steps);
@@ -364,7 +406,8 @@ mod tests {
 
     #[test]
     fn registers_are_written_before_they_are_read() {
-        for integrator in ALL {
+        let predictors = predictors::ALL.iter().map(|predictor| &predictor.method);
+        for integrator in ALL.iter().copied().chain(predictors) {
             let tableau = (integrator.tableau)();
             let mut written = vec![false; tableau.registers.len()];
             for substep in &tableau.substeps {

@@ -7,6 +7,7 @@
 
 use super::components::Components;
 use super::expand::{Expander, Result, States, overflow};
+use super::fractional_steps::fractional_steps;
 use super::poly::{Poly, Uniform};
 use crate::catalogue::Rank;
 use crate::catalogue::riemann::{self as rows, Needs};
@@ -20,6 +21,7 @@ mod bounds;
 mod check_round_trip;
 mod families;
 mod fluxes;
+mod forecast;
 pub(crate) mod limiters;
 mod ranges;
 mod rational;
@@ -38,6 +40,7 @@ mod waves;
 use algebra::Algebra;
 use at_face::FaceFlux;
 use families::WaveKinds;
+use forecast::AtFaces;
 pub(super) use rational::are_equal;
 use riemann::{Face, Side};
 pub(super) use rounding::bounds;
@@ -71,7 +74,10 @@ pub(super) fn rates(
     let Some(first) = model.fluxes.first() else {
         return Ok((all, repairs));
     };
-    let law = Law::new(model, components, first.span)?;
+    let mut law = Law::new(model, components, first.span)?;
+    if fractional_steps(model, false).all.iter().any(|part| part.rest && !part.axes.is_empty()) {
+        law.rest = rest.to_vec();
+    }
     if let Some(at_face) = &model.at_face {
         law.check_at_face(at_face)?;
     }
@@ -82,6 +88,11 @@ pub(super) fn rates(
     }
     law.check_declared()?;
     let mut through = law.through_faces(expander)?;
+    let parts = fractional_steps(model, rest.iter().all(|rate| rate.0.is_empty())).all;
+    let mut failures = Vec::new();
+    for part in &parts {
+        failures.push(law.failures(expander, &part.axes)?);
+    }
     if model.repairs() {
         let lower = ranges::lower(model);
         let lower = Law::new(&lower, components, first.span).map_err(|mut error| {
@@ -104,16 +115,33 @@ pub(super) fn rates(
             }));
         }
     }
-    for (axis, through) in through.into_iter().enumerate() {
-        for ((component, span), flux) in law.conserved().zip(through) {
-            let atom = expander
-                .atoms
-                .outflow(axis, &flux.leaving, &flux.entering)
-                .map_err(overflow(span))?;
-            all.push(Outflow { axis, component, rate: atom.negated(), span });
+    if failures.iter().any(Option::is_some) {
+        repairs.resize(parts.len(), Poly::default());
+        for (repaired, failures) in repairs.iter_mut().zip(failures) {
+            *repaired =
+                repaired.plus(&failures.unwrap_or_default()).map_err(overflow(first.span))?;
         }
     }
+    all.extend(law.outflows(expander, through)?);
     Ok((all, repairs))
+}
+
+/// The contributions of fluxes between the means of cells, by the solver of the scheme.
+///
+/// # Errors
+/// As those of [`rates`].
+pub(super) fn first_order(
+    model: &Model,
+    components: &Components,
+    expander: &mut Expander<'_>,
+) -> Result<Vec<Outflow>> {
+    let Some(first) = model.fluxes.first() else {
+        return Ok(Vec::new());
+    };
+    let of_means = ranges::of_means(model);
+    let law = Law::new(&of_means, components, first.span)?;
+    let through = law.through_faces(expander)?;
+    law.outflows(expander, through)
 }
 
 /// The speeds of all waves of a model with fluxes, or bounds of them, from these alone.
@@ -150,6 +178,10 @@ pub(super) struct Law<'a> {
     waves: Option<Waves>,
     /// The kinds of waves along each axis, if the speeds are those of all waves.
     kinds: Vec<WaveKinds>,
+    /// The states that Riemann problems are solved between.
+    at_faces: AtFaces,
+    /// The terms of each component that go into one step with the fluxes beside them.
+    rest: Vec<Poly>,
 }
 
 impl<'a> Law<'a> {
@@ -172,6 +204,8 @@ impl<'a> Law<'a> {
                 .ok_or_else(|| unknown("limiter", &scheme.limiter))?,
             waves: model.waves.clone(),
             kinds: vec![WaveKinds { flow: true, sound: true }; model.dimension],
+            at_faces: AtFaces::of(model),
+            rest: vec![Poly::default(); components.fields.len()],
         };
         let by_families = scheme.variables == Variables::Characteristic;
         let needs_all = by_families || law.solver.row.needs == Needs::All;
@@ -207,6 +241,23 @@ impl<'a> Law<'a> {
     /// The numbers of the components that are conserved.
     fn components_conserved(&self) -> Vec<usize> {
         self.conserved().map(|(component, _)| component).collect()
+    }
+
+    /// The contributions of fluxes through upper faces, axis by axis.
+    fn outflows(
+        &self,
+        expander: &mut Expander<'_>,
+        through: Vec<Vec<FaceFlux>>,
+    ) -> Result<Vec<Outflow>> {
+        let mut all = Vec::new();
+        for (axis, through) in through.into_iter().enumerate() {
+            for ((component, span), flux) in self.conserved().zip(through) {
+                let atom = expander.atoms.outflow(axis, &flux.leaving, &flux.entering);
+                let rate = atom.map_err(overflow(span))?.negated();
+                all.push(Outflow { axis, component, rate, span });
+            }
+        }
+        Ok(all)
     }
 
     /// The flux of each conserved component through the upper face of a cell along each axis.

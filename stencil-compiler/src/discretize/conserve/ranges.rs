@@ -48,10 +48,17 @@ struct CellState {
 
 /// The scheme whose fluxes keep ranges.
 pub(super) fn lower(model: &Model) -> Model {
-    let mut lower = model.clone();
-    lower.scheme.reconstruct = reconstructions::CONSTANT.name.to_string();
+    let mut lower = of_means(model);
     lower.scheme.riemann = riemann::RUSANOV.name.to_string();
     lower.scheme.riemann_parameter = None;
+    lower.scheme.fallback = None;
+    lower
+}
+
+/// The scheme with fluxes between the means of cells.
+pub(super) fn of_means(model: &Model) -> Model {
+    let mut lower = model.clone();
+    lower.scheme.reconstruct = reconstructions::CONSTANT.name.to_string();
     lower.scheme.reconstruct_parameter = None;
     lower.scheme.average = Averaged::Faces;
     // Values shared by both sides of a face are made of primitives.
@@ -231,7 +238,12 @@ impl Law<'_> {
     }
 
     /// One if states are outside of a range or NaN, else zero.
-    fn outside(&self, of: &mut Algebra<'_, '_>, states: &States, label: &str) -> Result<Poly> {
+    pub(super) fn outside(
+        &self,
+        of: &mut Algebra<'_, '_>,
+        states: &States,
+        label: &str,
+    ) -> Result<Poly> {
         let mut all: Option<Poly> = None;
         for range in &self.model.ranges {
             let beyond = self.beyond(of, range, states, label)?;

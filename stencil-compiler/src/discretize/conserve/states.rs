@@ -27,8 +27,12 @@ struct Variable {
 }
 
 impl Law<'_> {
-    /// The states of a cell at its upper face, and those at its lower one.
-    pub(super) fn at_faces(&self, expander: &mut Expander<'_>, axis: usize) -> Result<[States; 2]> {
+    /// The states of a cell at its upper face, and those at its lower one, from the means of cells.
+    pub(super) fn reconstructed(
+        &self,
+        expander: &mut Expander<'_>,
+        axis: usize,
+    ) -> Result<[States; 2]> {
         let components = vec![Poly::default(); self.components.fields.len()];
         let mut sides = [0, -1].map(|ahead| States {
             components: components.clone(),
@@ -235,4 +239,4 @@ impl Law<'_> {
 }
 
 /// The faces of a cell that is below a face and of one that is above it.
-const LABELS: [&str; 2] = ["upper", "lower"];
+pub(super) const LABELS: [&str; 2] = ["upper", "lower"];

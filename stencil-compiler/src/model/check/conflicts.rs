@@ -1,6 +1,7 @@
 //! Settings of a scheme that do not go together.
 
 use super::faces::AVERAGE;
+use crate::catalogue::predictors::{self, Forecast};
 use crate::catalogue::{integrators, reconstructions, riemann};
 use crate::diag::Code;
 use crate::model::{Averaged, Scheme, Variables};
@@ -17,7 +18,9 @@ pub(super) struct Conflict {
 impl Scheme {
     /// The reason why the settings do not go together, if they do not.
     pub(super) fn conflict(&self) -> Option<Conflict> {
-        let conflict = self.conflict_of_waves().or_else(|| self.conflict_of_fluxes());
+        let by = [Some(&self.riemann), self.fallback.as_ref()];
+        let mut of_fluxes = by.into_iter().flatten().map(|solver| self.conflict_of_fluxes(solver));
+        let conflict = self.conflict_of_waves().or_else(|| of_fluxes.find_map(|found| found));
         conflict.or_else(|| self.conflict_of_average())
     }
 
@@ -34,9 +37,9 @@ impl Scheme {
         })
     }
 
-    fn conflict_of_fluxes(&self) -> Option<Conflict> {
+    fn conflict_of_fluxes(&self, solver: &str) -> Option<Conflict> {
         // A declared solver is made of states.
-        let combines = riemann::find(&self.riemann).is_some_and(|solver| solver.combines);
+        let combines = riemann::find(solver).is_some_and(|solver| solver.combines);
         if self.variables != Variables::Fluxes || combines {
             return None;
         }
@@ -45,12 +48,48 @@ impl Scheme {
         Some(Conflict {
             code: Code::NeedsOthersFluxes,
             message: format!(
-                "`{}` makes fluxes of states, and has no use for reconstructed ones",
-                self.riemann
+                "`{solver}` makes fluxes of states, and has no use for reconstructed ones"
             ),
             help: format!("choose one of {}, or reconstruct `in conserved`", serving.join(", ")),
             of_variables: true,
         })
+    }
+
+    /// The reason why a forecast does not go with the system, or with other settings; `has_fluxes` and `has_faces` if the system
+    /// declares fluxes, and values that both sides of a face share.
+    pub(super) fn conflict_of_forecast(
+        &self,
+        has_fluxes: bool,
+        has_faces: bool,
+    ) -> Option<Conflict> {
+        let forecast = self.forecast()?;
+        let of_faces = forecast != Forecast::Cells;
+        let (missing, help) = if !has_fluxes {
+            ("fluxes through faces, and the system declares none", "write `time: ssprk2;`")
+        } else if of_faces && has_faces {
+            (
+                "states at faces, and `face { .. }` recomputes these on the way of a slope",
+                "write `time: van_leer;`",
+            )
+        } else if of_faces && self.variables == Variables::Fluxes {
+            (
+                "states at faces, and these fluxes are not made of them",
+                "write `time: van_leer;`, or reconstruct `in conserved`",
+            )
+        } else {
+            return None;
+        };
+        Some(Conflict {
+            code: Code::NeedsForecasts,
+            message: format!("`{}` forecasts {missing}", self.time),
+            help: help.to_string(),
+            of_variables: false,
+        })
+    }
+
+    /// The values that the time integrator forecasts, if it forecasts any.
+    pub(crate) fn forecast(&self) -> Option<Forecast> {
+        predictors::find(&self.time).map(|predictor| predictor.forecast)
     }
 
     fn conflict_of_waves(&self) -> Option<Conflict> {
@@ -62,6 +101,8 @@ impl Scheme {
             format!("a solver that takes jumps apart, and `{}` does not", self.riemann)
         } else if tableau.substeps.len() > 1 {
             format!("whole steps, and `{}` has several in one", self.time)
+        } else if self.fallback.is_some() {
+            "one solver at all faces".to_string()
         } else if self.variables != Variables::Conserved {
             "what is conserved, and no other variables".to_string()
         } else {

@@ -37,6 +37,9 @@ const AVERAGES: &[(&str, Averaged)] = &[("faces", Averaged::Faces), ("cells", Av
 /// The setting of a solver that chooses between these.
 pub(super) const AVERAGE: &str = "average";
 
+/// The setting of a solver that gives the one for faces where it fails.
+const ELSE: &str = "else";
+
 impl Repair {
     /// Its name in the language.
     pub fn name(self) -> &'static str {
@@ -107,6 +110,7 @@ fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: 
         without_argument(setting, diagnostics);
         scheme.riemann = choice.text.clone();
         (scheme.riemann_parameter, scheme.average) = (None, Averaged::Faces);
+        scheme.fallback = None;
         return;
     }
     let known = riemann::ALL.iter().map(|solver| solver.name);
@@ -115,6 +119,19 @@ fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: 
         return unknown(choice, "Riemann solver", &names, diagnostics);
     };
     scheme.average = Averaged::Faces;
+    scheme.fallback = None;
+    if solver.falls_back()
+        && let Some((_, value)) = setting.arguments.iter().find(|(key, _)| key.text == ELSE)
+    {
+        let others: Vec<&str> = names.iter().copied().filter(|name| *name != solver.name).collect();
+        match others.contains(&value.text.as_str()) {
+            true if has_contact(system, &value.text, value.span, diagnostics) => {
+                scheme.fallback = Some(value.text.clone());
+            }
+            true => {}
+            false => unknown(value, "other Riemann solver", &others, diagnostics),
+        }
+    }
     if solver.averages()
         && let Some((_, value)) = setting.arguments.iter().find(|(key, _)| key.text == AVERAGE)
     {
@@ -126,30 +143,42 @@ fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: 
         }
     }
     let (name, own) = (solver.name, solver.parameter);
-    scheme.riemann_parameter = parameter(name, own, solver.averages(), setting, diagnostics);
-    let given = |kind: &str| system.wave_speeds.iter().any(|part| part.kind.text == kind);
-    let missing: Vec<&str> =
-        ["flow", "density", "pressure"].into_iter().filter(|kind| !given(kind)).collect();
-    if solver.needs == Needs::Contact && !missing.is_empty() {
-        let message = format!("`{}` needs `{}` in `waves`", solver.name, missing.join("`, `"));
-        let mut diagnostic = Diagnostic::new(Code::NeedsContact, choice.span, message);
-        if let Some(waves) = system.waves {
-            diagnostic = diagnostic.note_at(waves, "the waves are here");
-        }
-        diagnostics.push(diagnostic.help(
-            "write `waves { flow: u; sound: c; density: rho; pressure: p; }`, or choose `hll`",
-        ));
-    } else {
+    let words = [(AVERAGE, solver.averages()), (ELSE, solver.falls_back())];
+    let words: Vec<&str> = words.iter().filter(|(_, has)| *has).map(|(word, _)| *word).collect();
+    scheme.riemann_parameter = parameter(name, own, &words, setting, diagnostics);
+    if has_contact(system, solver.name, choice.span, diagnostics) {
         scheme.riemann = solver.name.to_string();
     }
 }
 
-/// `<fix = 0.1>` behind a name, which may have this parameter and a choice of states; `None` without it, or after an
+/// Does a system declare all that a solver of this name needs of a contact? Reports parts that are missing.
+fn has_contact(system: &System, name: &str, span: Span, diagnostics: &mut Diagnostics) -> bool {
+    let needs = riemann::find(name).is_some_and(|solver| solver.needs == Needs::Contact);
+    let given = |kind: &str| system.wave_speeds.iter().any(|part| part.kind.text == kind);
+    let missing: Vec<&str> =
+        ["flow", "density", "pressure"].into_iter().filter(|kind| !given(kind)).collect();
+    if !needs || missing.is_empty() {
+        return true;
+    }
+    let message = format!("`{name}` needs `{}` in `waves`", missing.join("`, `"));
+    let mut diagnostic = Diagnostic::new(Code::NeedsContact, span, message);
+    if let Some(waves) = system.waves {
+        diagnostic = diagnostic.note_at(waves, "the waves are here");
+    }
+    diagnostics.push(
+        diagnostic.help(
+            "write `waves { flow: u; sound: c; density: rho; pressure: p; }`, or choose `hll`",
+        ),
+    );
+    false
+}
+
+/// `<fix = 0.1>` behind a name, which may have this parameter and settings that are words; `None` without it, or after an
 /// error.
 fn parameter(
     name: &str,
     parameter: Option<&Parameter>,
-    averages: bool,
+    words: &[&str],
     setting: &Setting,
     diagnostics: &mut Diagnostics,
 ) -> Option<Rational> {
@@ -158,7 +187,7 @@ fn parameter(
         let mut earlier = setting.arguments[..i].iter();
         let twice = earlier.any(|(other, _)| other.text == key.text);
         let own = parameter.filter(|own| own.name == key.text);
-        let known = own.is_some() || averages && key.text == AVERAGE;
+        let known = own.is_some() || words.contains(&key.text.as_str());
         if !known || twice {
             let again = if known { " a second time" } else { "" };
             let message = format!("`{name}` has no setting `{}`{again}", key.text);
@@ -197,7 +226,7 @@ fn reconstruction(scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diag
     scheme.reconstruct_parameter = None;
     if made.parameter.is_some() {
         scheme.reconstruct_parameter =
-            parameter(made.name, made.parameter, false, setting, diagnostics);
+            parameter(made.name, made.parameter, &[], setting, diagnostics);
         return;
     }
     for (i, (key, value)) in setting.arguments.iter().enumerate() {
@@ -337,6 +366,7 @@ impl Scheme {
                 scheme.riemann = read.riemann;
                 scheme.riemann_parameter = read.riemann_parameter;
                 scheme.average = read.average;
+                scheme.fallback = read.fallback;
             }
             "sweep" => scheme.sweep = read.sweep,
             "source" => scheme.source = read.source,
@@ -376,14 +406,15 @@ impl Scheme {
         }
     }
 
-    /// The Riemann solver with its parameter and the states that it averages, as it is written.
+    /// The Riemann solver with its parameter, the states that it averages, and the other solver, as it is written.
     pub fn riemann_text(&self) -> String {
         let number = riemann::find(&self.riemann).and_then(|solver| solver.parameter);
         let number = number.and_then(|own| own.text(self.riemann_parameter.as_ref()));
         let average = AVERAGES.iter().find(|(_, average)| *average == self.average);
         let average = average.filter(|_| self.average != Averaged::default());
         let average = average.map(|(name, _)| format!("{AVERAGE} = {name}"));
-        format!("{}{}", self.riemann, within(number.into_iter().chain(average)))
+        let fallback = self.fallback.iter().map(|name| format!("{ELSE} = {name}"));
+        format!("{}{}", self.riemann, within(number.into_iter().chain(average).chain(fallback)))
     }
 
     /// The limiter with its parameter as it is written, if the reconstruction takes one.

@@ -254,6 +254,9 @@ impl Model {
             let (order, time) = (scheme.order, &scheme.time);
             ensure(ORDERS.contains(&order), || format!("no order {order}, there are {ORDERS:?}"))?;
             ensure(integrators::find(time).is_some(), || format!("no time integrator `{time}`"))?;
+            let forecast =
+                scheme.conflict_of_forecast(!self.fluxes.is_empty(), self.at_face.is_some());
+            ensure(forecast.is_none(), || format!("a forecast by `{time}`"))?;
             self.check_faces(scheme)?;
         }
         Ok(())
@@ -292,6 +295,16 @@ impl Model {
             solver.parameter.is_some_and(fits) && printed(&value)
         });
         ensure(fits, || format!("a wrong parameter of the solver `{}`", solver.name))?;
+        let others = |name: &String| {
+            let other = Scheme { riemann: name.clone(), ..scheme.clone() };
+            let contact = self.waves.as_ref().is_some_and(Waves::has_contact);
+            self.solver(&other).is_some_and(|of| contact || of.needs != Needs::Contact)
+        };
+        let fits = scheme
+            .fallback
+            .as_ref()
+            .is_none_or(|name| solver.falls_back() && *name != scheme.riemann && others(name));
+        ensure(fits, || format!("a wrong fallback of the solver `{}`", solver.name))?;
         let others = scheme.variables != Variables::Primitive;
         ensure(others || self.primitives.is_some(), || "a scheme asks for primitives".to_string())?;
         let contact = self.waves.as_ref().is_some_and(Waves::has_contact);

@@ -34,7 +34,12 @@ mod widths;
 pub(super) use build::PI;
 pub use tolerances::TooFine;
 
-/// The time integrators, without their settings.
+/// The time integrators of conservation laws alone, which forecast fluxes.
+pub fn predictors() -> Vec<&'static str> {
+    crate::catalogue::predictors::ALL.iter().map(|predictor| predictor.method.name).collect()
+}
+
+/// The time integrators of any system, without their settings.
 pub fn integrators() -> Vec<&'static str> {
     let all = crate::catalogue::integrators::ALL.iter().map(|i| i.name);
     all.filter(|name| !name.contains('<')).collect()

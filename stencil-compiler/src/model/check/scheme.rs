@@ -1,6 +1,6 @@
 //! The settings of a scheme.
 
-use super::{ORDERS, faces, integrators, names};
+use super::{ORDERS, faces, integrators, names, predictors};
 use crate::catalogue::integrators::{STORAGES, rk3_williamson, ssprk3, stored};
 use crate::catalogue::{limiters, reconstructions, riemann};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span, nearest};
@@ -65,6 +65,7 @@ impl Default for Scheme {
             time: rk3_williamson::INTEGRATOR.name.to_string(),
             riemann: riemann::HLL.name.to_string(),
             riemann_parameter: None,
+            fallback: None,
             average: Averaged::Faces,
             reconstruct: reconstructions::PLM.name.to_string(),
             limiter: LIMITER.to_string(),
@@ -240,6 +241,9 @@ fn one(system: &System, item: &SchemeItem, diagnostics: &mut Diagnostics) -> Opt
     if diagnostics.len() == before && !scheme.riemann.is_empty() {
         faces::together(&scheme, &item.settings, diagnostics);
     }
+    if diagnostics.len() == before {
+        forecasts(system, &scheme, &item.settings, diagnostics);
+    }
     // After an error in a setting it may have been the missing one.
     if !seen.contains(&"space") && system.fluxes.is_empty() && diagnostics.is_empty() {
         let message = "the scheme does not set `space`";
@@ -247,6 +251,22 @@ fn one(system: &System, item: &SchemeItem, diagnostics: &mut Diagnostics) -> Opt
         diagnostics.push(diagnostic.help("write `space: central<order = 6>;`"));
     }
     (diagnostics.len() == before).then_some(scheme)
+}
+
+/// Reports a forecast that does not go with the system or with other settings, at the integrator.
+fn forecasts(
+    system: &System,
+    scheme: &Scheme,
+    settings: &[Setting],
+    diagnostics: &mut Diagnostics,
+) {
+    let has_faces = system.face.is_some();
+    if let Some(conflict) = scheme.conflict_of_forecast(!system.fluxes.is_empty(), has_faces) {
+        let asks = settings.iter().find(|setting| setting.key.text == "time");
+        let span = asks.map_or(Span::default(), |setting| setting.choice.span);
+        let diagnostic = Diagnostic::new(conflict.code, span, conflict.message);
+        diagnostics.push(diagnostic.help(conflict.help));
+    }
 }
 
 fn heading(system: &System, item: &SchemeItem, diagnostics: &mut Diagnostics) {
@@ -294,8 +314,9 @@ fn apply(scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diagnostics) 
 /// The name of an integrator with its storage.
 fn integrator(setting: &Setting, diagnostics: &mut Diagnostics) -> Option<String> {
     let choice = &setting.choice;
-    if !integrators().contains(&choice.text.as_str()) {
-        unknown(choice, "time integrator", &integrators(), diagnostics);
+    let known = [integrators(), predictors()].concat();
+    if !known.contains(&choice.text.as_str()) {
+        unknown(choice, "time integrator", &known, diagnostics);
         return None;
     }
     let in_storage = |storage: &str| stored(&choice.text, storage);

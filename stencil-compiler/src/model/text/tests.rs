@@ -286,6 +286,7 @@ fn conservation_laws_print_and_read_back() {
     scheme local for W { riemann: musta<stages = 3>; }
     scheme whole for W { reconstruct: waves<limiter = none>; riemann: hlle; time: euler; }
     scheme small for W { reconstruct: weno5<eps = 1e-12> in fluxes; riemann: roe<average = cells, fix = 0.5>; }
+    scheme two for W { riemann: roe<else = hllc>; time: van_leer; }
     scheme fast for W { reconstruct: plm<limiter = van_leer> in primitive; }";
     for dimension in 1..=3 {
         let model = parse_str_in(source, Some(dimension)).unwrap();
@@ -310,6 +311,8 @@ fn conservation_laws_print_and_read_back() {
             "reconstruct: waves<limiter = none>;",
             "reconstruct: weno5<eps = 1e-12> in fluxes;",
             "riemann: roe<fix = 0.5, average = cells>;",
+            "riemann: roe<else = hllc>;",
+            "time: van_leer;",
         ] {
             assert!(once.contains(line), "{line}: {once}");
         }

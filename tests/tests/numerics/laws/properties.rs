@@ -8,9 +8,10 @@ use stencil_compiler::model::to_f64;
 use stencil_runtime::{Simulation, SystemDef};
 use stencil_tests::{OrPanic, Runs};
 
+use super::predictors::predicted;
 use super::{ADVECTION, EULER, RECONSTRUCTIONS, SOLVERS, WATER, choices, law, pairs, started};
 
-/// A gas in 2d with all pairs, and with all sweeps.
+/// A gas in 2d with all pairs, with all sweeps, and with all predictors.
 static GASES: LazyLock<Vec<(String, SystemDef)>> = LazyLock::new(|| {
     let swept = ["dimensional", "strang"].into_iter().flat_map(|sweep| {
         [("plm<limiter = mc> in primitive", "hllc"), ("waves<limiter = mc>", "roe")]
@@ -18,7 +19,8 @@ static GASES: LazyLock<Vec<(String, SystemDef)>> = LazyLock::new(|| {
     });
     let pairs = pairs().into_iter().map(|(r, s)| (r, s.to_string()));
     let all = pairs.chain(swept);
-    all.map(|(r, s)| (format!("{s}, {r}"), law(EULER, 2, &r, &s))).collect()
+    let all = all.map(|(r, s)| (format!("{s}, {r}"), law(EULER, 2, &r, &s)));
+    all.chain(predicted(EULER, 2)).collect()
 });
 
 const CELLS: [usize; 3] = [18, 14, 1];

@@ -12,6 +12,7 @@ use crate::expr::Rational;
 mod check_declared;
 mod contact;
 mod declared;
+mod fallback;
 mod force;
 mod hll;
 mod hllc;
@@ -100,7 +101,8 @@ impl Face<'_, '_, '_> {
 
     /// The flux of each conserved component; parts that several share are named after the solver.
     pub(super) fn solved(&mut self) -> Result<Vec<Poly>> {
-        let fluxes = (self.law.solver.flux)(self)?;
+        let own = (self.law.solver.flux)(self)?;
+        let fluxes = self.or_fallback(own)?;
         let shared = format!("{}_{}", self.law.model.scheme.riemann, AXES[self.axis]);
         let names = self.names.iter().map(|name| format!("{name}_flux"));
         let members = names.zip(fluxes.iter().cloned()).collect();

@@ -11,7 +11,7 @@ const PAGE: &str = include_str!("../../../../../docs/src/language.md");
 fn the_examples_of_the_book_are_read_and_discretized() {
     let examples: Vec<&str> =
         PAGE.split("```pde\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
-    assert_eq!(examples.len(), 18);
+    assert_eq!(examples.len(), 19);
     for example in examples {
         let generic = dimensions(example) == Some(Dimensions::Any);
         let model = parse_str_in(example, generic.then_some(2))
@@ -41,7 +41,8 @@ fn the_book_is_complete() {
     let reconstructions = reconstructions::ALL.iter().map(|row| row.name);
     let solvers = riemann::ALL.iter().map(|row| row.name);
     let names = limiters.chain(reconstructions).chain(solvers);
-    for name in names.chain(crate::model::check::integrators()) {
+    let times = [crate::model::check::integrators(), crate::model::check::predictors()].concat();
+    for name in names.chain(times) {
         let with_settings = PAGE.contains(&format!("`{name}<"));
         assert!(with_settings || PAGE.contains(&format!("`{name}`")), "{name}");
     }

@@ -1,0 +1,178 @@
+//! States at faces in the middle of the step, from which the scheme computes fluxes.
+//!
+//! **Hancock's forecast** (van Leer, SIAM J. Sci. Stat. Comput. 5, 1, 1984; Toro 2009, section 14.4; along all axes at once as in Schive
+//! et al., Int. J. High Perform. Comput. Appl. 26, 367, 2012, section 2). Within a cell nothing jumps, so no Riemann problem is solved:
+//! both states of a cell at an axis change by half a step of the difference of their own fluxes, and by those of the other axes. The
+//! change is that of a state in the cell up to first order, so a step is of second order.
+//!
+//! **Corner transport** (Colella, J. Comput. Phys. 87, 171, 1990; with six Riemann problems in space, T. Gardiner and J. Stone, J. Comput.
+//! Phys. 227, 4123, 2008, section 4). States change by their own fluxes along their own axis, and then by those that flow through the
+//! faces beside them, which first Riemann problems give. So a step sees the cells across corners.
+
+use super::algebra::Algebra;
+use super::states::LABELS;
+use super::{AXES, Law};
+use crate::catalogue::predictors::Forecast;
+use crate::discretize::expand::{Expander, Result, States};
+use crate::discretize::fractional_steps::share;
+use crate::discretize::poly::{Poly, Uniform, UniformFactor};
+use crate::expr::Rational;
+use crate::model::{Model, Sweep};
+
+/// The states of cells at faces that Riemann problems are solved between.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum AtFaces {
+    /// As they are reconstructed.
+    Reconstructed,
+    /// Half a step later, by their own fluxes along all axes.
+    MovedByAll,
+    /// Half a step later, by their own fluxes along the axis of the face.
+    MovedAlong,
+    /// The same, and by the fluxes through the faces beside.
+    Cornered,
+}
+
+impl AtFaces {
+    /// The states of a scheme.
+    pub(super) fn of(model: &Model) -> Self {
+        let is_swept = model.scheme.sweep != Sweep::Unsplit;
+        match model.scheme.forecast() {
+            Some(Forecast::Cells) | None => AtFaces::Reconstructed,
+            Some(Forecast::Faces) => AtFaces::MovedByAll,
+            Some(Forecast::Corners) if is_swept => AtFaces::MovedAlong,
+            Some(Forecast::Corners) => AtFaces::Cornered,
+        }
+    }
+}
+
+impl Law<'_> {
+    /// The states of a cell at its upper face, and those at its lower one.
+    pub(super) fn at_faces(&self, expander: &mut Expander<'_>, axis: usize) -> Result<[States; 2]> {
+        let own = self.reconstructed(expander, axis)?;
+        let axes = match self.at_faces {
+            AtFaces::Reconstructed => return Ok(own),
+            AtFaces::MovedByAll if self.model.scheme.sweep == Sweep::Unsplit => {
+                0..self.model.dimension
+            }
+            AtFaces::MovedByAll | AtFaces::MovedAlong | AtFaces::Cornered => axis..axis + 1,
+        };
+        let changes = self.by_own_fluxes(expander, axes, axis)?;
+        let moved = self.moved(expander, own, &changes, axis, "forecast")?;
+        if self.at_faces != AtFaces::Cornered {
+            return Ok(moved);
+        }
+        let changes = self.by_fluxes_beside(expander, axis)?;
+        self.moved(expander, moved, &changes, axis, "corner")
+    }
+
+    /// The law with the states that first Riemann problems are solved between.
+    fn first(&self) -> Law<'_> {
+        Law {
+            at_faces: AtFaces::MovedAlong,
+            waves: self.waves.clone(),
+            kinds: self.kinds.clone(),
+            rest: self.rest.clone(),
+            ..*self
+        }
+    }
+
+    /// Adds a change of each component to the states of a cell at the faces along an axis.
+    fn moved(
+        &self,
+        expander: &mut Expander<'_>,
+        mut own: [States; 2],
+        changes: &[Poly],
+        axis: usize,
+        word: &str,
+    ) -> Result<[States; 2]> {
+        if changes.iter().all(|change| change.0.is_empty()) {
+            return Ok(own);
+        }
+        let span = self.model.fluxes[0].span;
+        let of = &mut Algebra { expander, span };
+        for (states, label) in own.iter_mut().zip(LABELS) {
+            // `let`s follow from the new values.
+            states.lets.clear();
+            let names = self.components.fields.iter();
+            for ((value, change), name) in states.components.iter_mut().zip(changes).zip(names) {
+                let sum = of.plus(value, change)?;
+                *value = of.named(format!("{name}_{}_{label}_{word}", AXES[axis]), sum);
+            }
+        }
+        Ok(own)
+    }
+
+    /// The change of each component of a cell in half the time of an update along an axis, by the fluxes of its own states at faces
+    /// along some axes, and by the terms without flux.
+    fn by_own_fluxes(
+        &self,
+        expander: &mut Expander<'_>,
+        axes: std::ops::Range<usize>,
+        axis: usize,
+    ) -> Result<Vec<Poly>> {
+        let mut parts: Vec<Vec<Poly>> = vec![Vec::new(); self.components.fields.len()];
+        for along in axes {
+            let own = self.reconstructed(expander, along)?;
+            let mut fluxes = Vec::new();
+            for (states, label) in own.iter().zip(LABELS) {
+                let label = format!("{}_{label}_own", AXES[along]);
+                fluxes.push(self.fluxes(expander, states, along, &label)?);
+            }
+            for (at, (component, span)) in self.conserved().enumerate() {
+                let of = &mut Algebra { expander, span };
+                let name = format!("{}_{}_rise", self.components.fields[component], AXES[along]);
+                let rise = of.minus(&fluxes[0][at], &fluxes[1][at])?;
+                let rise = of.named(name, rise);
+                parts[component].push(half_of_outflow(of, &rise, along)?);
+            }
+        }
+        let share = share(self.model, axis) / Rational::from_integer(2);
+        let half = Uniform::power(UniformFactor::Dt, 1).times_number(share);
+        let span = self.model.fluxes[0].span;
+        let of = &mut Algebra { expander, span };
+        let mut all = Vec::new();
+        for (at, parts) in parts.iter().enumerate() {
+            let name = format!("{}_half_a_step", self.components.fields[at]);
+            let flow = of.even_sum("part", parts)?;
+            let change = of.plus(&flow, &of.scaled_by(&self.rest[at], &half)?)?;
+            all.push(whole_unless_nothing(of, name, change));
+        }
+        Ok(all)
+    }
+
+    /// The change of each component of a cell in half a step by the fluxes through its faces along the other axes.
+    fn by_fluxes_beside(&self, expander: &mut Expander<'_>, axis: usize) -> Result<Vec<Poly>> {
+        let first = self.first();
+        let mut parts: Vec<Vec<Poly>> = vec![Vec::new(); self.components.fields.len()];
+        for beside in (0..self.model.dimension).filter(|beside| *beside != axis) {
+            let fluxes = first.face(expander, beside)?.solved()?;
+            for ((component, span), flux) in self.conserved().zip(fluxes) {
+                let of = &mut Algebra { expander, span };
+                let name =
+                    format!("{}_{}_first_out", self.components.fields[component], AXES[beside]);
+                let entering = of.expander.atoms.at(&flux, beside, -1);
+                let out = of.minus(&flux, &entering)?;
+                let out = of.named(name, out);
+                parts[component].push(half_of_outflow(of, &out, beside)?);
+            }
+        }
+        let span = self.model.fluxes[0].span;
+        let of = &mut Algebra { expander, span };
+        let mut all = Vec::new();
+        for (parts, name) in parts.iter().zip(&self.components.fields) {
+            let change = of.even_sum("part", parts)?;
+            all.push(whole_unless_nothing(of, format!("{name}_beside_{}", AXES[axis]), change));
+        }
+        Ok(all)
+    }
+}
+
+/// The change of a cell in half a step by what flows out of it along an axis.
+fn half_of_outflow(of: &Algebra<'_, '_>, out: &Poly, axis: usize) -> Result<Poly> {
+    of.scaled(&of.times_step(out, axis)?, -1, 2)
+}
+
+/// A change as one rounded value.
+fn whole_unless_nothing(of: &mut Algebra<'_, '_>, name: String, change: Poly) -> Poly {
+    if change.0.is_empty() { change } else { of.whole(name, change) }
+}
