@@ -307,7 +307,7 @@ fn a_terminal_of_80_columns_and_24_lines_shows_a_run() {
     wait(|| tmux.shown().contains('▀'));
     let shown = tmux.shown();
     let lines: Vec<&str> = shown.lines().collect();
-    assert_has(&shown, &["Drift: q", "step ", "mass ", "p pause  s step  q stop"]);
+    assert_has(&shown, &["|  Drift", "step ", "mass ", "p pause  s step  q stop"]);
     assert!(lines.len() <= 24 && lines.iter().all(|line| line.chars().count() <= 80), "{shown}");
     tmux.call(&["send-keys", "p"]);
     wait(|| tmux.shown().contains("PAUSED"));

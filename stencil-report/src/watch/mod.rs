@@ -1,6 +1,8 @@
 //! A run as it is watched: a field on a plane at one step, its pictures for a page and for a terminal, and the observables so
 //! far.
 
+use std::sync::OnceLock;
+
 use ndarray::Array2;
 use serde_json::{Value, json};
 use stencil_runtime::problem::Problem;
@@ -19,6 +21,8 @@ pub use series::Series;
 
 /// Digits of times and places.
 const DIGITS: usize = 6;
+/// The size of curves beside a picture, in pixels.
+const CURVE: (u16, u16) = (620, 300);
 
 /// A component on a plane of cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,6 +158,18 @@ pub struct Shot {
     is_curve: bool,
     /// `[vertical, horizontal]`.
     values: Array2<f64>,
+    /// Found by the first viewer that asks, not by the loop over steps.
+    facts: OnceLock<Facts>,
+}
+
+/// Numbers about all values of a shot.
+#[derive(Clone, Copy, Debug)]
+struct Facts {
+    /// The least and the largest finite value, if there is one.
+    range: Option<(f64, f64)>,
+    /// Their mean.
+    mean: Option<f64>,
+    is_finite: bool,
 }
 
 impl Shot {
@@ -184,6 +200,7 @@ impl Shot {
             place: (scope.dimension == 3).then(|| normal.point(view.at)),
             is_curve: scope.dimension == 1,
             values,
+            facts: OnceLock::new(),
         })
     }
 
@@ -214,16 +231,28 @@ impl Shot {
         self.values.iter().copied().filter(|value| value.is_finite())
     }
 
+    fn facts(&self) -> Facts {
+        *self.facts.get_or_init(|| {
+            let first = (0_usize, 0.0, f64::INFINITY, f64::NEG_INFINITY);
+            let (count, sum, low, high) = self
+                .finite()
+                .fold(first, |(n, sum, low, high), v| (n + 1, sum + v, low.min(v), high.max(v)));
+            Facts {
+                range: (count > 0).then_some((low, high)),
+                mean: (count > 0).then(|| sum / count as f64),
+                is_finite: count == self.values.len(),
+            }
+        })
+    }
+
     /// Returns the least and the largest finite value, if there is one.
-    fn range(&self) -> Option<(f64, f64)> {
-        let values = self.finite().map(|value| (value, value));
-        values.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
+    pub fn range(&self) -> Option<(f64, f64)> {
+        self.facts().range
     }
 
     /// Returns the object for a page.
     pub fn json(&self) -> Value {
-        let (count, sum) = self.finite().fold((0_u64, 0.0), |(n, sum), v| (n + 1, sum + v));
-        let range = self.range();
+        let Facts { range, mean, .. } = self.facts();
         json!({
             "number": self.number,
             "field": self.view.field,
@@ -236,7 +265,7 @@ impl Shot {
             "cells": self.cells(),
             "min": range.map(|(low, _)| low),
             "max": range.map(|(_, high)| high),
-            "mean": (count > 0).then(|| sum / count as f64),
+            "mean": mean,
             "has_spectrum": self.has_spectrum(),
         })
     }

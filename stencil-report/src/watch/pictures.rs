@@ -5,7 +5,7 @@ use stencil_runtime::plot::{ColorMap, Heatmap, LinePlot, Panels, PlotError, Scen
 use stencil_runtime::report::significant;
 use stencil_runtime::spectrum::kinetic_energy;
 
-use super::{DIGITS, Shot};
+use super::{CURVE, DIGITS, Shot};
 
 /// The colours of a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -86,6 +86,7 @@ impl Shot {
             caption.push_str(&format!(", {} = {place}", other.axis));
         }
         let plot = LinePlot::new().labels(own.axis.name(), self.label()).subtitle(caption);
+        let plot = if self.is_curve { plot } else { plot.plot_size(CURVE.0, CURVE.1) };
         let plot = if look.log { plot.log_y() } else { plot };
         Some(plot.series("", &points, &values, Style::Line).scene())
     }
@@ -95,7 +96,7 @@ impl Shot {
         let lines = self.axes.iter().filter(|line| line.cells > 1);
         lines.clone().count() > 0
             && lines.clone().all(|line| line.is_periodic)
-            && self.values.iter().all(|value| value.is_finite())
+            && self.facts().is_finite
     }
 
     /// Draws half the square of the component on the plane by shells of wavenumbers, on logarithmic axes; `None` without a
@@ -116,6 +117,6 @@ impl Shot {
         };
         let label = format!("{}² / 2 in a shell", self.view.field);
         let plot = spectrum.plot(None).subtitle(caption).labels("wavenumber k", label);
-        Some(plot.scene())
+        Some(plot.plot_size(CURVE.0, CURVE.1).scene())
     }
 }

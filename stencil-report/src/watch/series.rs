@@ -2,6 +2,8 @@
 
 use stencil_runtime::plot::{LinePlot, PlotError, Scene, Style};
 
+use super::CURVE;
+
 /// The most rows that are kept: as many as a picture has columns.
 const MOST: usize = 2048;
 
@@ -66,6 +68,7 @@ impl Series {
         let at = self.names.iter().position(|known| known == name)?;
         let (ts, values): (Vec<f64>, Vec<f64>) =
             self.rows.iter().map(|(t, values)| (*t, values[at])).unzip();
-        Some(LinePlot::new().labels("t", name).series("", &ts, &values, Style::Line).scene())
+        let plot = LinePlot::new().labels("t", name).plot_size(CURVE.0, CURVE.1);
+        Some(plot.series("", &ts, &values, Style::Line).scene())
     }
 }

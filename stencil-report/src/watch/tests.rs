@@ -1,3 +1,5 @@
+//! Shots by their pictures.
+
 use stencil_runtime::plot::{Color, ColorMap};
 
 use super::*;
@@ -16,6 +18,7 @@ fn shot(is_periodic: bool) -> Shot {
         place: Some(0.5),
         is_curve: false,
         values: Array2::from_shape_fn((16, 32), |(_, x)| wave(x)),
+        facts: OnceLock::new(),
     }
 }
 
@@ -41,6 +44,7 @@ fn values_that_are_not_finite_have_no_colour_and_no_spectrum() {
     assert!(shot.spectrum().is_none());
     let at = Look { map: None, log: true }.places(&shot);
     assert_eq!((at(-1.0), at(f64::NAN), at(1.0)), (None, None, Some(1.0)));
+    let mut shot = super::tests::shot(true);
     shot.values.fill(f64::NAN);
     assert!(shot.scene(Look::default()).is_ok() && shot.json()["max"].is_null());
 }

@@ -17,7 +17,7 @@ const LEFT: Duration = Duration::from_secs(5);
 /// The most orders that wait.
 const MOST_ORDERS: usize = 64;
 
-/// What a viewer wants a run to do.
+/// An order of a viewer to a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::run) enum Command {
     Pause,
@@ -53,7 +53,7 @@ pub(in crate::run) struct Param {
     pub(in crate::run) range: String,
 }
 
-/// Where a run is.
+/// The place of a run among its steps.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::run) struct Now {
     pub(in crate::run) step: u64,
@@ -77,7 +77,7 @@ pub(in crate::run) struct Now {
 /// Everything that viewers see.
 #[derive(Debug)]
 pub(in crate::run) struct State {
-    /// What does not change: the problem, the mesh, the device, the plan.
+    /// All that does not change: the problem, the mesh, the device, the plan.
     pub(in crate::run) facts: Value,
     pub(in crate::run) scope: Arc<Scope>,
     pub(in crate::run) now: Now,
@@ -132,6 +132,16 @@ impl Hub {
     /// Locks the values. A viewer that has panicked leaves them whole: each is written at once.
     pub(in crate::run) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the object for a page. Nothing is computed while the run would wait for it.
+    pub(in crate::run) fn json(&self) -> Value {
+        let (mut value, shot) = {
+            let state = self.lock();
+            (state.json(), state.shot.clone())
+        };
+        value["shot"] = shot.map_or(Value::Null, |shot| shot.json());
+        value
     }
 
     /// Gives an order; the answer comes when the run has looked at it.
@@ -214,8 +224,8 @@ impl State {
         &self.view
     }
 
-    /// Returns the object for a page.
-    pub(in crate::run) fn json(&self) -> Value {
+    /// Returns the object for a page, without the shot.
+    fn json(&self) -> Value {
         let now = &self.now;
         let left = now.last.saturating_sub(now.step) as f64;
         let params: Vec<Value> = self
@@ -241,7 +251,6 @@ impl State {
             "changed": changed,
             "observables": { "names": self.series.names(), "last": self.series.last(), "rows": self.series.len() },
             "view": { "field": self.view.field, "normal": self.view.normal.name(), "at": self.view.at },
-            "shot": self.shot.as_ref().map(|shot| shot.json()),
         })
     }
 }

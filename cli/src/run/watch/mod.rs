@@ -1,6 +1,6 @@
 //! `stencil run --watch`: a run that is looked at, paused and changed while it goes on.
 //!
-//! The loop over steps looks at one flag between steps. What a viewer wants is copied there, so often that copies and their
+//! The loop over steps looks at one flag between steps. It copies the plane that a viewer wants, so seldom that copies and their
 //! drawing take a small share of the time; pictures are drawn on the threads of viewers.
 
 use std::io::{self, Write as _};
@@ -44,7 +44,7 @@ const PAUSED: Duration = Duration::from_millis(50);
 /// The memory of the shown rate, in seconds.
 const MEMORY: f64 = 3.0;
 
-/// Where a run is shown.
+/// The place that a run is shown at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Place {
     /// On a page for a browser, which also pauses, steps, changes parameters and stops; served on this machine alone
@@ -129,7 +129,7 @@ pub(super) struct Watching {
     stop: Arc<AtomicBool>,
 }
 
-/// What the loop does next.
+/// The next action of the loop.
 pub(super) enum Turn {
     /// Steps.
     Go,

@@ -49,6 +49,11 @@ impl<'a, T: Number> Renew<'a, T> {
             };
             own.over.extend(values.iter().map(change));
             let mut changed = target::open(&own.problem, &changes::of(&own))?;
+            if changed.mesh != problem.mesh {
+                let message =
+                    "error: the mesh follows from this parameter, and a run keeps its mesh".into();
+                return Err(Ended { code: USAGE, message });
+            }
             changed.system = problem.system.clone();
             changed.time.steps = problem.time.steps;
             changed.output.dir.clone_from(&problem.output.dir);

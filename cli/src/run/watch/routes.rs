@@ -85,7 +85,7 @@ impl Routes {
             Err(wrong) => return wrong,
         };
         self.hub.watch(view);
-        Reply::json(&self.hub.lock().json())
+        Reply::json(&self.hub.json())
     }
 
     /// Reads the view that a request asks for; parts that it leaves out are as before.

@@ -26,7 +26,7 @@ pub(super) struct Server {
     token: String,
 }
 
-/// What each connection needs.
+/// All that a connection needs.
 struct Site {
     token: String,
     routes: Routes,

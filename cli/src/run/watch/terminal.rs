@@ -17,6 +17,7 @@ use stencil_report::watch::{Colors, Look, View};
 use stencil_runtime::report::significant;
 
 use super::hub::{Command, Hub, Now, State};
+use super::pace::SHARE;
 use crate::INTERRUPTED;
 
 /// Another screen, without a cursor; and the way back.
@@ -121,7 +122,7 @@ fn put(text: &str) {
     }
 }
 
-/// What is shown.
+/// The drawing of a run on the screen.
 struct Screen {
     hub: Arc<Hub>,
     colors: Colors,
@@ -149,15 +150,16 @@ impl Screen {
 
     /// Draws and reads keys until the run is over.
     fn run(&mut self, is_over: &AtomicBool) {
-        let mut drawn: Option<Instant> = None;
+        let mut next = Instant::now();
         while !is_over.load(Ordering::Relaxed) {
             self.hub.watch(None);
-            if drawn.is_none_or(|drawn| drawn.elapsed() >= REDRAW) {
+            if Instant::now() >= next {
                 let begun = Instant::now();
                 let text = self.text();
                 put(&text);
-                self.hub.drew(begun.elapsed());
-                drawn = Some(Instant::now());
+                let took = begun.elapsed();
+                self.hub.drew(took);
+                next = begun + took.div_f64(SHARE).max(REDRAW);
             }
             let mut keys = [0; 64];
             let count = match self.has_keys {
@@ -169,7 +171,7 @@ impl Screen {
             };
             if count > 0 {
                 self.keys(&keys[..count]);
-                drawn = None;
+                next = Instant::now();
             }
         }
     }
@@ -252,7 +254,7 @@ impl Screen {
     /// Returns the whole screen, as text with escape sequences.
     fn text(&self) -> String {
         let (columns, lines) = size();
-        let (title, caption, now, last, shot) = {
+        let (title, now, last, shot) = {
             let state = self.hub.lock();
             let title = state.facts["title"].as_str().unwrap_or_default().to_string();
             let names = state.series.names().iter();
@@ -260,21 +262,13 @@ impl Screen {
                 .zip(state.series.last().unwrap_or_default())
                 .map(|(name, value)| format!("{name} {}", significant(*value, 5)))
                 .collect();
-            let caption = state.shot.as_ref().map_or(String::new(), |shot| {
-                let (low, high) = (shot.json()["min"].clone(), shot.json()["max"].clone());
-                let number = |value: serde_json::Value| {
-                    value.as_f64().map_or("–".to_string(), |value| significant(value, 4))
-                };
-                format!(
-                    "{}  {} … {}  {}",
-                    shot.view.field,
-                    number(low),
-                    number(high),
-                    shot.caption()
-                )
-            });
-            (title, caption, state.now, last.join("  "), state.shot.clone())
+            (title, state.now, last.join("  "), state.shot.clone())
         };
+        let caption = shot.as_ref().map_or(String::new(), |shot| {
+            let ends = shot.range().map(|(low, high)| [low, high].map(|end| significant(end, 4)));
+            let ends = ends.map_or(String::new(), |ends| ends.join(" … "));
+            format!("{}  {ends}  {}", shot.view.field, shot.caption())
+        });
         let room = lines.saturating_sub(AROUND).max(1);
         let picture =
             shot.map_or(Vec::new(), |shot| shot.blocks((columns, room), self.look, self.colors));
@@ -283,7 +277,7 @@ impl Screen {
             let content = if is_plain { cut(content, columns) } else { content.to_string() };
             let _ = write!(text, "{content}{ERASE}\r\n");
         };
-        line(&format!("{title}: {caption}"), true);
+        line(&format!("{caption}  |  {title}"), true);
         for at in 0..room {
             line(picture.get(at).map_or("", String::as_str), false);
         }

@@ -49,7 +49,10 @@ impl<T: Number> Drive<'_, T> {
         let Some(watched) = &mut self.watched else {
             return Ok(u64::MAX);
         };
-        let last = self.simulation.step_count() + steps_left(&self.problem, &self.simulation);
+        let last = self
+            .simulation
+            .step_count()
+            .saturating_add(steps_left(&self.problem, &self.simulation));
         Ok(match watched.watching.look(&self.simulation, last)? {
             Turn::Go => u64::MAX,
             Turn::One => 1,

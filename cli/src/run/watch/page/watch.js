@@ -55,10 +55,10 @@ function begin() {
 // The cells of the planes normal to the chosen axis.
 function plane(at) {
   const axis = state.facts.scope.axes.find((line) => line.axis === of("normal").value);
-  if (!axis) return;
-  of("at").max = axis.cells - 1;
-  of("at").value = at ?? Math.floor(axis.cells / 2);
-  of("place").textContent = digits(axis.first + axis.spacing * of("at").value, 4);
+  const cells = axis ? axis.cells : 1;
+  of("at").max = cells - 1;
+  of("at").value = at ?? Math.floor(cells / 2);
+  of("place").textContent = axis ? digits(axis.first + axis.spacing * of("at").value, 4) : "";
 }
 
 // A parameter: its name, its value, its range, and a button.
