@@ -1,7 +1,7 @@
 //! Requests and answers by HTTP/1.1, one of each on a connection: without bodies, and no longer than a page needs.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
 use serde_json::json;
@@ -12,6 +12,9 @@ const MOST_BYTES: usize = 8 << 10;
 const MOST_FIELDS: usize = 64;
 /// The time that a viewer has for its request, and for taking the answer.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The time in which a viewer ends its connection.
+const LAST: Duration = Duration::from_secs(1);
 
 /// Nothing is loaded from elsewhere, and no script or style but those of the program.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
@@ -139,7 +142,14 @@ impl Reply {
         );
         stream.write_all(head.as_bytes())?;
         stream.write_all(&self.body)?;
-        stream.flush()
+        // An end with bytes that nobody has read would take the answer back.
+        stream.shutdown(Shutdown::Write)?;
+        stream.set_read_timeout(Some(LAST))?;
+        let (mut rest, mut left) = ([0; 1024], 64);
+        while left > 0 && stream.read(&mut rest).is_ok_and(|count| count > 0) {
+            left -= 1;
+        }
+        Ok(())
     }
 }
 

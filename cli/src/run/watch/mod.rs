@@ -240,9 +240,10 @@ impl Watching {
                 Command::Step => Err("the run is not paused".to_string()),
                 Command::Set { name, value } => return Turn::Set { name, value, answer },
                 Command::Stop => {
-                    self.resume();
                     self.stop.store(true, Ordering::Relaxed);
-                    Ok(step)
+                    let _ = answer.send(Ok(step));
+                    // The loop ends before another step.
+                    return Turn::Wait;
                 }
             };
             let _ = answer.send(result);

@@ -150,6 +150,7 @@ async function answer(address, method) {
 }
 
 async function order(address) {
+  say("The run is asked …", true);
   try {
     const value = await answer(address, "POST");
     say(value.waits ?? "", true);
