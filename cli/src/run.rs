@@ -1,7 +1,9 @@
 //! `stencil run`: a problem from its initial values to files and pictures.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
@@ -35,6 +37,7 @@ mod signals;
 mod states;
 pub(crate) mod target;
 mod timed;
+mod watch;
 
 pub(crate) use alone::{Shared, alone, identity, refuse_ranks};
 use drive::{Done, Drive, End};
@@ -44,6 +47,7 @@ use laps::Laps;
 use signals::Stop;
 pub(crate) use signals::{Signals, leaves_state, outlive_limits};
 use states::{Old, StateArgs};
+use watch::{WatchArgs, Watched};
 
 /// Arguments of `stencil run`; the problem has the defaults.
 #[derive(Args, Clone, Debug, Default)]
@@ -123,6 +127,8 @@ pub(crate) struct RunArgs {
     /// problem on the same mesh begin by it, too
     #[arg(long, value_name = "SECONDS", conflicts_with = "schedule")]
     tune: Option<u64>,
+    #[command(flatten)]
+    watch: WatchArgs,
     /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
@@ -246,6 +252,7 @@ fn run_on(
     args: &RunArgs,
     out: &mut dyn Write,
 ) -> Result<(), Ended> {
+    args.watch.check(ranks.count())?;
     let own = ranks::arguments(ranks, args)?;
     let mut problem = target::open(&own.problem, &changes::of(&own))?;
     let (wanted, cells) = (own.schedule.as_deref(), problem.mesh.cells);
@@ -292,7 +299,7 @@ fn run_as<T: Number>(
 ) -> Result<(), Ended> {
     let mut laps = Laps::since(begun);
     let timed = timed::<T>(args, problem, out)?;
-    let mut simulation = set_up::<T>(args, problem, (ranks, timed))?;
+    let mut simulation = set_up::<T>(args, problem, (ranks, timed.clone()))?;
     ranks::agree(ranks, "plan", || format!("{:?}", simulation.plan()))?;
     let old = states::go_on(args, (problem, ranks), &mut simulation)?;
     let mut problem = problem.clone();
@@ -311,10 +318,13 @@ fn run_as<T: Number>(
     laps.end("initial values");
     let left = drive::steps_left(problem, &simulation);
     let total = left.saturating_add(simulation.step_count());
+    let is_quiet = args.quiet || args.watch.takes_terminal();
     let progress =
-        Progress::new(total, points as u64, args.quiet).starting_at(simulation.step_count());
-    let stop = Stop::on_signals(begun, problem.time.wall);
-    let mut drive = Drive::start(problem, simulation, files, progress, old.is_none())?;
+        Progress::new(total, points as u64, is_quiet).starting_at(simulation.step_count());
+    let watched = Watched::begin(args, (problem, &simulation), (ranks, timed))?;
+    let viewer = watched.as_ref().map_or_else(Arc::default, Watched::stop);
+    let stop = Stop::on_signals(begun, problem.time.wall, viewer);
+    let mut drive = Drive::start(problem, simulation, files, progress, (old.is_none(), watched))?;
     let begun = Instant::now();
     let end = drive.run(&stop);
     let seconds = begun.elapsed().as_secs_f64();
@@ -325,9 +335,9 @@ fn run_as<T: Number>(
     let mut done = drive.finish(end)?;
     laps.end_of_steps(done.simulation.timings().steps);
     if let End::Early(reason) = end {
-        return Err(states::ended_early(args, problem, &done, reason));
+        return Err(states::ended_early(args, &done, reason));
     }
-    sum_up(args, (problem, chosen), &mut done, (first, seconds, laps), out)
+    sum_up(args, chosen, &mut done, (first, seconds, laps), out)
 }
 
 /// Takes the folder of a run, on the first rank, and writes the settings into it.
@@ -360,12 +370,17 @@ fn files<T: Number>(
 /// Finds the errors of a run that is over, and prints its summary.
 fn sum_up<T: Number>(
     args: &RunArgs,
-    (problem, chosen): (&Problem, Option<&ByPlan>),
+    chosen: Option<&ByPlan>,
     done: &mut Done<T>,
     (first, seconds, mut laps): (u64, f64, Laps),
     out: &mut dyn Write,
 ) -> Result<(), Ended> {
-    let errors = problem.errors(&done.simulation)?;
+    let problem = &done.problem;
+    // The exact solution is that of a run whose parameters stay.
+    let errors = match done.changed.is_empty() {
+        true => problem.errors(&done.simulation)?,
+        false => BTreeMap::new(),
+    };
     done.files.spectra(problem, &mut done.simulation)?;
     laps.end("errors and spectrum");
     let repairs = done.simulation.repairs()?;
@@ -384,6 +399,7 @@ fn sum_up<T: Number>(
         first: &done.first,
         last: &done.last,
         errors: &errors,
+        changed: &done.changed,
         seconds,
         phases: laps.list(),
         steps: done.simulation.step_count() - first,

@@ -26,6 +26,7 @@ pub mod sweep;
 mod table;
 pub mod tune;
 pub mod verify;
+pub mod watch;
 
 pub use pictures::Picture;
 pub use table::WIDTH;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
 
+use stencil_report::run::Changed;
 use stencil_runtime::io::SeriesWriter;
 use stencil_runtime::problem::{Problem, TimeStep};
 use stencil_runtime::report::Progress;
@@ -14,6 +15,7 @@ use super::files::{Files, cannot_write};
 use super::folder::{INTERRUPTED, LAST_GOOD, SERIES};
 use super::frames::RunFrames;
 use super::signals::{Action, Reason, Stop};
+use super::watch::Watched;
 
 /// The end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,9 +28,9 @@ pub(super) enum End {
 
 /// A run that goes on.
 pub(super) struct Drive<'a, T> {
-    problem: &'a Problem,
-    simulation: Simulation<T>,
-    files: Files,
+    pub(super) problem: Problem,
+    pub(super) simulation: Simulation<T>,
+    pub(super) files: Files,
     checkpoints: Checkpoints,
     /// The frames, if the run has some.
     frames: Option<RunFrames>,
@@ -40,10 +42,18 @@ pub(super) struct Drive<'a, T> {
     last: BTreeMap<String, f64>,
     /// The step of the last row of the series.
     written: u64,
+    /// The viewers of the run, if it has some.
+    pub(super) watched: Option<Watched<'a, T>>,
+    /// The parameters that viewers have changed, in the order of their steps.
+    pub(super) changed: Vec<Changed>,
 }
 
 /// A run that is over.
 pub(super) struct Done<T> {
+    /// The problem, with the parameters that the run ended by.
+    pub(super) problem: Problem,
+    /// The parameters that viewers have changed.
+    pub(super) changed: Vec<Changed>,
     pub(super) simulation: Simulation<T>,
     pub(super) files: Files,
     /// Observables when it began.
@@ -69,11 +79,11 @@ pub(super) fn steps_left<T: Number>(problem: &Problem, simulation: &Simulation<T
 impl<'a, T: Number> Drive<'a, T> {
     /// Opens the time series and writes the files that precede the first step.
     pub(super) fn start(
-        problem: &'a Problem,
+        problem: &Problem,
         mut simulation: Simulation<T>,
         mut files: Files,
         progress: Progress,
-        is_new: bool,
+        (is_new, watched): (bool, Option<Watched<'a, T>>),
     ) -> Result<Self, Ended> {
         let first = simulation.observe()?;
         let mut columns = vec!["step".to_string(), "t".to_string(), "dt".to_string()];
@@ -95,7 +105,7 @@ impl<'a, T: Number> Drive<'a, T> {
         files.add(path);
         let mut drive = Drive {
             checkpoints: Checkpoints::start(problem.checkpoint, &simulation),
-            problem,
+            problem: problem.clone(),
             simulation,
             files,
             frames: None,
@@ -104,7 +114,10 @@ impl<'a, T: Number> Drive<'a, T> {
             last: first.clone(),
             first,
             written: last.unwrap_or(step),
+            watched,
+            changed: Vec::new(),
         };
+        drive.show_row();
         if last.is_none_or(|last| is_regular && last != step) {
             drive.row()?;
         }
@@ -133,8 +146,11 @@ impl<'a, T: Number> Drive<'a, T> {
                 }
             }
             let end = self.problem.time.end.unwrap_or(f64::INFINITY);
-            self.simulation.step_some(self.until_event(), end)?;
-            self.after_step()?;
+            let most = self.look()?;
+            if most > 0 {
+                self.simulation.step_some(self.until_event().min(most), end)?;
+                self.after_step()?;
+            }
         }
         Ok(End::Finished)
     }
@@ -146,7 +162,7 @@ impl<'a, T: Number> Drive<'a, T> {
         let next = |every: u64| (step / every.max(1) + 1).saturating_mul(every.max(1));
         let states = self.checkpoints.every_steps().map(next);
         let frame = self.frames.as_ref();
-        let frame = frame.map(|frames| frames.steps_until(self.problem, &self.simulation));
+        let frame = frame.map(|frames| frames.steps_until(&self.problem, &self.simulation));
         let frame = frame.map(|steps| step.saturating_add(steps));
         let events = [Some(next(output.series_every)), frame, states, time.steps];
         events.into_iter().flatten().min().map_or(1, |event| event.saturating_sub(step).max(1))
@@ -165,10 +181,10 @@ impl<'a, T: Number> Drive<'a, T> {
             self.observe_row()?;
         }
         if let Some(frames) = &mut self.frames {
-            frames.after_step(self.problem, &self.simulation, &mut self.files)?;
+            frames.after_step(&self.problem, &self.simulation, &mut self.files)?;
         }
         if !matches!(self.problem.time.dt, TimeStep::Fixed(_)) && !self.is_over() {
-            let left = steps_left(self.problem, &self.simulation).max(1);
+            let left = steps_left(&self.problem, &self.simulation).max(1);
             self.progress.expect(step.saturating_add(left));
         }
         if self.checkpoints.is_due(step, self.simulation.t()) && !self.is_over() {
@@ -184,12 +200,20 @@ impl<'a, T: Number> Drive<'a, T> {
         self.simulation.settle()?;
         let sync = |series: &SeriesWriter| series.sync().map_err(|e| cannot_write(&e));
         self.series.as_ref().map_or(Ok(()), sync)?;
-        self.checkpoints.write(self.problem, &self.simulation, &mut self.files)
+        self.checkpoints.write(&self.problem, &self.simulation, &mut self.files)
     }
 
     fn observe_row(&mut self) -> Result<(), Ended> {
         self.last = self.simulation.observe()?;
+        self.show_row();
         self.row()
+    }
+
+    /// Shows the observables to viewers.
+    fn show_row(&self) {
+        if let Some(watched) = &self.watched {
+            watched.watching.observed(self.simulation.t(), self.last.values().copied());
+        }
     }
 
     fn row(&mut self) -> Result<(), Ended> {
@@ -210,14 +234,19 @@ impl<'a, T: Number> Drive<'a, T> {
                 if self.written != self.simulation.step_count() {
                     self.observe_row()?;
                 }
-                self.files.end(self.problem, &mut self.simulation)?;
+                self.files.end(&self.problem, &mut self.simulation)?;
             }
             // The row of a step between two others would be in no uninterrupted run.
-            End::Early(_) => self.files.last(self.problem, &self.simulation, INTERRUPTED)?,
+            End::Early(_) => self.files.last(&self.problem, &self.simulation, INTERRUPTED)?,
         }
         let finish = |series: SeriesWriter| series.finish().map_err(|e| cannot_write(&e));
-        self.series.map_or(Ok(()), finish)?;
+        self.series.take().map_or(Ok(()), finish)?;
+        if let Some(watched) = self.watched.take() {
+            watched.watching.end(&self.simulation);
+        }
         Ok(Done {
+            problem: self.problem,
+            changed: self.changed,
             simulation: self.simulation,
             files: self.files,
             first: self.first,
@@ -228,6 +257,9 @@ impl<'a, T: Number> Drive<'a, T> {
     /// The message of a run that failed, which keeps the last good state.
     pub(super) fn fail(mut self, mut ended: Ended) -> Ended {
         self.progress.finish();
+        if let Some(watched) = self.watched.take() {
+            watched.watching.end(&self.simulation);
+        }
         // Frames that were handed over are good, too.
         let frames = self.frames.take().map_or(Ok(()), RunFrames::finish);
         if let Err(also) = frames {
@@ -235,7 +267,7 @@ impl<'a, T: Number> Drive<'a, T> {
         }
         let good = self.simulation.step_count();
         if ended.code == crate::NUMERICAL
-            && self.files.last(self.problem, &self.simulation, LAST_GOOD).is_ok()
+            && self.files.last(&self.problem, &self.simulation, LAST_GOOD).is_ok()
         {
             let path = self.files.state().display().to_string();
             ended.message.push_str(&format!(

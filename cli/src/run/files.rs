@@ -9,7 +9,7 @@ use std::thread::{self, ScopedJoinHandle};
 
 use stencil_compiler::diag::Code;
 use stencil_report::run::{Picture, pictures};
-use stencil_runtime::io::{FrameFormat, PartFile, open_regular, way_out};
+use stencil_runtime::io::{FrameFormat, PartFile, open_regular, read_text, way_out};
 use stencil_runtime::problem::Problem;
 use stencil_runtime::spectrum::kinetic_energy;
 use stencil_runtime::{Error, Number, Quantity, Simulation, SystemDef};
@@ -21,6 +21,9 @@ use crate::OUTPUT;
 
 /// The slope of an inertial range, beside spectra.
 const INERTIAL: f64 = -5.0 / 3.0;
+
+/// The first words of a remark in a settings file.
+const REMARK: &str = "# changed while it ran: ";
 
 /// Components of the velocity, whose energy spectra show.
 const VELOCITY: [&str; 3] = ["u.x", "u.y", "u.z"];
@@ -132,6 +135,22 @@ impl Files {
             let out = way_out(&e);
             cannot_write(&format!("cannot write `{}`: {e}{out}", path.display()))
         })
+    }
+
+    /// Writes a remark below the first line of the settings file: the run is no longer that of its settings.
+    pub(super) fn remark(&mut self, line: &str) -> Result<(), Ended> {
+        if !self.writes() {
+            return Ok(());
+        }
+        let path = self.path(PROBLEM);
+        let text = read_text(&path).map_err(|e| Ended::unread(&path, &e))?;
+        let at = text.find('\n').map_or(text.len(), |at| at + 1);
+        let (first, rest) = text.split_at(at);
+        // Remarks are in the order of their steps.
+        let earlier = rest.split_inclusive('\n').take_while(|line| line.starts_with(REMARK));
+        let earlier = earlier.map(str::len).sum();
+        let (remarks, settings) = rest.split_at(earlier);
+        self.write(&path, format!("{first}{remarks}{REMARK}{line}\n{settings}").as_bytes())
     }
 
     /// Writes the state from which a run can go on.

@@ -28,11 +28,14 @@ pub(super) enum Reason {
     User,
     /// The limit of the time on the wall.
     Wall,
+    /// A viewer of the run.
+    Viewer,
 }
 
 impl Reason {
     /// All reasons, the one that counts first if several hold.
-    const ALL: [Reason; 4] = [Reason::Interrupt, Reason::Terminate, Reason::User, Reason::Wall];
+    const ALL: [Reason; 5] =
+        [Reason::Interrupt, Reason::Terminate, Reason::User, Reason::Wall, Reason::Viewer];
 
     /// Returns the first words of the message.
     pub(super) fn words(self) -> &'static str {
@@ -41,13 +44,14 @@ impl Reason {
             Reason::Terminate => "ended by SIGTERM",
             Reason::User => "ended by SIGUSR1",
             Reason::Wall => "ended by the limit of the time on the wall",
+            Reason::Viewer => "stopped by its viewer",
         }
     }
 
     /// Returns the exit code.
     pub(super) fn code(self) -> u8 {
         match self {
-            Reason::Interrupt => INTERRUPTED,
+            Reason::Interrupt | Reason::Viewer => INTERRUPTED,
             Reason::Terminate => TERMINATED,
             Reason::User => TOLD_TO_END,
             Reason::Wall => OUT_OF_TIME,
@@ -106,25 +110,37 @@ impl Signals {
     }
 }
 
-/// The signals and the limit that end a run.
+/// The signals, the limit and the viewer that end a run.
 #[derive(Debug)]
 pub(super) struct Stop {
     signals: Signals,
     /// The end of the time on the wall.
     limit: Option<Instant>,
+    /// Has a viewer ended it?
+    viewer: Arc<AtomicBool>,
 }
 
 impl Stop {
-    /// Listens to signals; time on the wall counts from `begun`.
-    pub(super) fn on_signals(begun: Instant, wall: Option<Duration>) -> Self {
+    /// Listens to signals and to a viewer; time on the wall counts from `begun`.
+    pub(super) fn on_signals(
+        begun: Instant,
+        wall: Option<Duration>,
+        viewer: Arc<AtomicBool>,
+    ) -> Self {
         let limit = wall.and_then(|wall| begun.checked_add(wall));
-        Stop { signals: Signals::listen(), limit }
+        Stop { signals: Signals::listen(), limit, viewer }
     }
 
     /// Returns the events of this moment.
     pub(super) fn events(&self, state_is_due: bool) -> Events {
         let is_over = self.limit.is_some_and(|limit| Instant::now() >= limit);
-        let came = |reason: Reason| self.signals.came(reason).unwrap_or(is_over);
+        let came = |reason: Reason| match reason {
+            Reason::Wall => is_over,
+            Reason::Viewer => self.viewer.load(Ordering::Relaxed),
+            Reason::Interrupt | Reason::Terminate | Reason::User => {
+                self.signals.came(reason).unwrap_or(false)
+            }
+        };
         Events { reasons: Reason::ALL.map(came), state_is_due }
     }
 }
@@ -168,9 +184,12 @@ mod tests {
     #[test]
     fn reasons_to_end_come_before_a_state_on_the_way() {
         let ranks = Ranks::alone();
-        let quiet = Stop { signals: Signals::default(), limit: None };
+        let viewer = Arc::new(AtomicBool::new(false));
+        let quiet = Stop { signals: Signals::default(), limit: None, viewer: Arc::clone(&viewer) };
         assert_eq!(quiet.events(false).agree(&ranks), Action::None);
         assert_eq!(quiet.events(true).agree(&ranks), Action::Write);
+        viewer.store(true, Ordering::Relaxed);
+        assert_eq!(quiet.events(true).agree(&ranks), Action::End(Reason::Viewer));
         let late = Stop { limit: Some(Instant::now()), ..quiet };
         assert_eq!(late.events(true).agree(&ranks), Action::End(Reason::Wall));
         late.signals.0[2].store(true, Ordering::Relaxed);

@@ -156,18 +156,16 @@ fn restore<T: Number>(
 }
 
 /// The message of a run that ends before its end, and has left its state.
-pub(super) fn ended_early<T: Number>(
-    args: &RunArgs,
-    problem: &Problem,
-    done: &Done<T>,
-    reason: Reason,
-) -> Ended {
+pub(super) fn ended_early<T: Number>(args: &RunArgs, done: &Done<T>, reason: Reason) -> Ended {
     let state = done.files.state().display();
-    let left = problem.time.steps.filter(|_| args.last_step(0).is_some());
+    let left = done.problem.time.steps.filter(|_| args.last_step(0).is_some());
     let left = left.map(|last| last.saturating_sub(done.simulation.step_count()));
-    let steps = left.map_or(String::new(), |left| format!(" and --steps {left}"));
+    let mut steps = left.map_or(String::new(), |left| format!(" and --steps {left}"));
+    for change in &done.changed {
+        steps.push_str(&format!(" and --param {}={:?}", change.param, change.to));
+    }
     let way_out = match &args.states.restart {
-        Some(_) if args.states.wants_latest() && left.is_none() => {
+        Some(_) if args.states.wants_latest() && steps.is_empty() => {
             "the same command goes on".to_string()
         }
         Some(_) => format!(

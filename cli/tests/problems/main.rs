@@ -11,6 +11,7 @@ mod frames;
 mod hostile;
 mod restarts;
 mod survive;
+mod watch;
 
 use common::{assert_has, good, json, refused, stencil, text};
 

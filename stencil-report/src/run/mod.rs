@@ -11,12 +11,14 @@ use stencil_runtime::{Number, Picked, Simulation};
 
 use crate::{ByPlan, Render};
 
+mod changed;
 mod pictures;
 mod start;
 
+pub use changed::Changed;
 pub use pictures::{Picture, pictures};
 pub(crate) use start::{mesh, step};
-pub use start::{restored, start};
+pub use start::{plan, restored, start};
 
 /// Digits of times and of observables.
 const DIGITS: usize = 6;
@@ -42,6 +44,8 @@ pub struct Summary<'a, T> {
     pub last: &'a BTreeMap<String, f64>,
     /// Errors against the exact solution.
     pub errors: &'a BTreeMap<String, Norms>,
+    /// Parameters that were changed while the run went on, in the order of their steps. Errors are none then.
+    pub changed: &'a [Changed],
     /// Time on the wall of all steps, with the output between them.
     pub seconds: f64,
     /// The parts of the time on the wall since the start of the command, in their order, with their names.
@@ -156,6 +160,7 @@ impl<T: Number> Render for Summary<'_, T> {
                 Picked::Failed(reason) => json!({ "failed": reason }),
             },
             "run": simulation.run_id(),
+            "changed": self.changed.iter().map(Changed::json).collect::<Vec<_>>(),
             "steps": simulation.step_count(),
             "retaken": simulation.rejected_steps(),
             "repaired": self.repaired,
@@ -206,6 +211,9 @@ impl<T: Number> Render for Summary<'_, T> {
             .row("wall time", format_args!("{:.2} s", self.seconds))
             .row("of the command", parts(self.phases))
             .row("speed", format_args!("{:.2} Mpts/s ({})", self.speed(), T::NAME));
+        for change in self.changed {
+            summary = summary.row("changed", change.line());
+        }
         if let Some(picked) = self.picked() {
             summary = summary.row("schedule", picked);
         }

@@ -31,7 +31,7 @@ pub fn start<T: Number>(
         let _ = writeln!(out, "  {}", chosen.words());
     }
     settings(&mut out, problem, simulation);
-    plan_of_a_step(&mut out, simulation);
+    out.push_str(&format!("\n{}\n", plan(simulation)));
     out
 }
 
@@ -137,11 +137,13 @@ pub fn restored(path: &Path, restored: &Restored) -> String {
     out + "\n"
 }
 
-fn plan_of_a_step<T: Number>(out: &mut String, simulation: &Simulation<T>) {
+/// Returns the plan of a step, a line for each kernel, with its arrays.
+pub fn plan<T: Number>(simulation: &Simulation<T>) -> String {
+    let mut out = String::new();
     let (system, plan) = (simulation.system(), simulation.plan());
     let _ = match plan.time_steps {
-        1 => writeln!(out, "\nplan of a step"),
-        steps => writeln!(out, "\nplan of {steps} steps at once"),
+        1 => writeln!(out, "plan of a step"),
+        steps => writeln!(out, "plan of {steps} steps at once"),
     };
     let scheduled = simulation.schedule().problem(system.algorithm());
     let problem = scheduled.unwrap_or(Cow::Borrowed(system.algorithm()));
@@ -157,8 +159,8 @@ fn plan_of_a_step<T: Number>(out: &mut String, simulation: &Simulation<T>) {
     let substeps = counted(substeps, "substep");
     let _ = writeln!(out, "  {launches} in {substeps}; stored: {stored}");
     let mib = simulation.bytes() as f64 / f64::from(1 << 20);
-    let _ =
-        writeln!(out, "  {}, {mib:.1} MiB with ghost cells\n", counted(plan.memories(), "array"));
+    let _ = writeln!(out, "  {}, {mib:.1} MiB with ghost cells", counted(plan.memories(), "array"));
+    out
 }
 
 /// One kernel: what it reads at how many points, and what it writes.

@@ -136,19 +136,37 @@ impl Canvas {
         };
         write().map_err(|source| PlotError::Io { path: path.to_path_buf(), source })
     }
+
+    /// Returns the picture as PNG, compressed fast.
+    pub(super) fn png(&self, run: Option<&str>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        // Memory takes all bytes.
+        let size = (self.width, self.height);
+        let _ = encode_as(&mut bytes, size, &self.pixels, (run, png::Compression::Fast));
+        bytes
+    }
 }
 
 /// Writes pixels as PNG, row by row from the top, and the name of a run in a chunk `iTXt`.
 pub(super) fn encode(
     out: impl Write,
-    (width, height): (i32, i32),
+    size: (i32, i32),
     pixels: &[Color],
     run: Option<&str>,
+) -> io::Result<()> {
+    encode_as(out, size, pixels, (run, png::Compression::High))
+}
+
+fn encode_as(
+    out: impl Write,
+    (width, height): (i32, i32),
+    pixels: &[Color],
+    (run, compression): (Option<&str>, png::Compression),
 ) -> io::Result<()> {
     let mut encoder = png::Encoder::new(out, width as u32, height as u32);
     encoder.set_color(png::ColorType::Rgb);
     encoder.set_depth(png::BitDepth::Eight);
-    encoder.set_compression(png::Compression::High);
+    encoder.set_compression(compression);
     if let Some(run) = run {
         encoder.add_itxt_chunk("Run".into(), run.into()).map_err(io::Error::other)?;
     }

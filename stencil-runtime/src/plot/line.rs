@@ -107,6 +107,8 @@ pub struct LinePlot {
     pub y_range: Option<(f64, f64)>,
     /// Values of the ticks of the x axis; round numbers if empty.
     pub x_ticks: Vec<f64>,
+    /// The width and height of the plot in pixels, without what is around it; those of a picture of its own if not given.
+    pub plot_size: Option<(u16, u16)>,
     /// Whether the legend is beside the plot even if it has a free corner, so that all pictures of a film have one size.
     pub has_legend_beside: bool,
     /// The curves; later ones are on top.
@@ -173,6 +175,20 @@ impl LinePlot {
         self
     }
 
+    /// Sets the width and height of the plot in pixels, without what is around it: letters and lines of a small one are larger
+    /// beside it.
+    ///
+    /// ```
+    /// use stencil_runtime::plot::LinePlot;
+    /// let (small, usual) = (LinePlot::new().plot_size(300, 200).scene()?, LinePlot::new().scene()?);
+    /// assert!(small.size().0 < 420.0 && usual.size().0 > 1080.0);
+    /// # Ok::<(), stencil_runtime::plot::PlotError>(())
+    /// ```
+    pub fn plot_size(mut self, width: u16, height: u16) -> Self {
+        self.plot_size = Some((width, height));
+        self
+    }
+
     /// Puts the legend beside the plot even if it has a free corner, so that all pictures of a film have one size.
     pub fn legend_beside(mut self) -> Self {
         self.has_legend_beside = true;
@@ -212,7 +228,8 @@ impl LinePlot {
         let (x, y, has_values) = self.axes(&fonts);
         let left = MARGIN + y.room_beside(&fonts);
         let top = MARGIN + axes::heading_room(&self.title, &self.subtitle);
-        let plot = Rect { x: left, y: top, w: PLOT.0, h: PLOT.1 };
+        let (w, h) = self.plot();
+        let plot = Rect { x: left, y: top, w, h };
         let curves: Vec<_> =
             self.series.iter().map(|s| (s.style, self.runs(s, &x, &y, plot))).collect();
         let legend = self.legend(&fonts);
@@ -252,6 +269,11 @@ impl LinePlot {
         Ok((scene, plot))
     }
 
+    /// Returns the width and height of the plot.
+    fn plot(&self) -> (i32, i32) {
+        self.plot_size.map_or(PLOT, |(w, h)| (i32::from(w).max(1), i32::from(h).max(1)))
+    }
+
     fn color(&self, index: usize) -> Color {
         let given = self.series.get(index).and_then(|s| s.color);
         given.unwrap_or(Color::PALETTE[index % Color::PALETTE.len()])
@@ -271,12 +293,13 @@ impl LinePlot {
         let x_room = if dots { 0.04 } else { 0.0 };
         let x = ends(self.x_range, xs, self.x_log, x_room);
         let y = ends(self.y_range, ys, self.y_log, 0.06);
-        let mut x = Axis::horizontal(fonts, x, self.x_log, PLOT.0, &self.x_label);
+        let (w, h) = self.plot();
+        let mut x = Axis::horizontal(fonts, x, self.x_log, w, &self.x_label);
         if !self.x_ticks.is_empty() {
             let at = |&value: &f64| (scale(value, self.x_log), value);
-            x.set_ticks(fonts, PLOT.0, self.x_ticks.iter().map(at));
+            x.set_ticks(fonts, w, self.x_ticks.iter().map(at));
         }
-        let y = Axis::vertical(y, self.y_log, PLOT.1, &self.y_label);
+        let y = Axis::vertical(y, self.y_log, h, &self.y_label);
         (x, y, xs.is_some())
     }
 

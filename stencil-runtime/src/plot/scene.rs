@@ -298,6 +298,16 @@ impl Scene {
         self.canvas().save(file.as_ref(), self.run.as_deref())
     }
 
+    /// Returns the drawing as PNG, compressed fast rather than small: for a viewer that is drawn often.
+    ///
+    /// ```
+    /// use stencil_runtime::plot::Scene;
+    /// assert_eq!(&Scene::new(8.0, 8.0).png()[1..4], b"PNG");
+    /// ```
+    pub fn png(&self) -> Vec<u8> {
+        self.canvas().png(self.run.as_deref())
+    }
+
     pub(super) fn canvas(&self) -> Canvas {
         let mut canvas = Canvas::new(self.size.0.ceil() as i32, self.size.1.ceil() as i32);
         let fonts = Fonts::new();

@@ -6,6 +6,7 @@ pub(crate) mod builder;
 mod cause;
 mod evaluate;
 mod frames;
+mod handover;
 mod law;
 mod parts;
 mod picking;

@@ -130,7 +130,10 @@ fn take_on_card<T: Number>(own: &mut dyn Device<T>, from: &dyn Device<T>) -> Res
 
 /// Copies all that steps change from one device of a run to another: fields and counts. Values that are not copied within
 /// a card go through the host, an array after the other.
-fn take_fields<T: Number>(own: &mut dyn Device<T>, from: &dyn Device<T>) -> Result<(), Error> {
+pub(super) fn take_fields<T: Number>(
+    own: &mut dyn Device<T>,
+    from: &dyn Device<T>,
+) -> Result<(), Error> {
     let on_card = take_on_card(own, from)?;
     let buffers = &from.fields().buffers;
     for buffer in buffers.changed() {
