@@ -8,9 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::Span;
 use crate::expr::real::Precision;
-use crate::expr::{Expr, Node};
+use crate::expr::{self, Expr, Looped, Node};
 
 pub mod check;
+pub(crate) mod flat;
 pub mod footprint;
 mod fuse;
 pub mod interp;
@@ -264,6 +265,15 @@ impl Algorithm {
     pub fn depends_on_time(&self) -> bool {
         let mut atoms = self.uniforms.iter().flat_map(|u| u.value.atoms());
         atoms.any(|atom| *atom == UniformAtom::Time)
+    }
+
+    /// The loops that grid functions call, by name.
+    pub fn loops(&self) -> BTreeSet<Looped> {
+        let point = |function: &GridFn| match &function.def {
+            Def::Point(expr) => expr::loops::called(expr.nodes.iter()),
+            Def::State(_) | Def::Sum(_) => BTreeSet::new(),
+        };
+        self.functions.iter().flat_map(point).collect()
     }
 
     /// Arithmetic operations to evaluate a grid function once, its inputs given.

@@ -22,6 +22,7 @@ pub(crate) mod conserve;
 mod expand;
 mod fluxes;
 mod fractional_steps;
+mod loops;
 mod names;
 mod observe;
 mod poly;

@@ -33,7 +33,7 @@ pub(super) fn emit(
     if kernel.value_bytes != precision.bytes() {
         return Err(EmitError::Precision { kernel: kernel.value_bytes, text: precision.bytes() });
     }
-    let functions = functions::names();
+    let functions = functions::names(kernel);
     let reserved: Vec<&str> = functions.iter().map(String::as_str).collect();
     let own = head::reserved(patches, layouts::has_any(kernel));
     let names = Names::new(kernel, dialect.keywords(), &[&own[..], &reserved].concat())?;

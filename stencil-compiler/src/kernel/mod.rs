@@ -6,9 +6,9 @@
 //! barrier or wait stands between every store and another thread's load; accesses are in bounds;
 //! values are defined before use.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::expr::{Lit, Op};
+use crate::expr::{Lit, Looped, Op};
 use crate::plan::Place;
 use crate::schedule::LaunchKind;
 
@@ -417,6 +417,24 @@ pub enum Stmt {
         /// The statements.
         body: Vec<Stmt>,
     },
+}
+
+impl Kernel {
+    /// The loops that it calls.
+    pub fn loops(&self) -> BTreeSet<Looped> {
+        fn find(body: &[Stmt], found: &mut BTreeSet<Looped>) {
+            for stmt in body {
+                match stmt {
+                    Stmt::Let { op, .. } => found.extend(op.looped()),
+                    Stmt::For { body, .. } | Stmt::If { body, .. } => find(body, found),
+                    _ => {}
+                }
+            }
+        }
+        let mut found = BTreeSet::new();
+        find(&self.body, &mut found);
+        found
+    }
 }
 
 impl Condition {

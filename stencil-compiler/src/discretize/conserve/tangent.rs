@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use super::algebra::Algebra;
 use crate::discretize::atoms::Atom;
 use crate::discretize::expand::{Result, overflow};
-use crate::discretize::poly::{AtomId, Monomial, Poly, Uniform};
-use crate::expr::{Op, Rational};
+use crate::discretize::poly::{AtomId, Monomial, Overflow, Poly, Uniform};
+use crate::expr::{Looped, Op, Rational};
+use crate::model::nearest_decimal;
 
 /// A direction in the space of states.
 pub(super) struct Tangent<'d> {
@@ -120,10 +121,32 @@ impl<'d> Tangent<'d> {
     ) -> Result<Poly> {
         let changes: Result<Vec<Poly>> = parts.iter().map(|part| self.of(algebra, part)).collect();
         let changes = changes?;
-        if changes.iter().all(|change| change.0.is_empty()) {
+        let still = changes.iter().all(|change| change.0.is_empty());
+        if let (false, Op::Loop(looped)) = (still, op) {
+            // Its iterations change one after the other.
+            let value = unrolled(algebra, looped, parts)?;
+            return self.of(algebra, &value);
+        }
+        if still {
             return Ok(Poly::default());
         }
         change(algebra, op, parts, &changes, value)
+    }
+}
+
+/// A loop with all iterations written out.
+fn unrolled(of: &mut Algebra<'_, '_>, looped: Looped, parts: &[Poly]) -> Result<Poly> {
+    let mut fits = true;
+    let mut number = |value: f64| {
+        let exact = nearest_decimal(value);
+        fits &= exact.is_some();
+        Poly::uniform(Uniform::number(exact.unwrap_or_default()))
+    };
+    let mut op = |op: Op, args: &[&Poly]| Ok(of.op(op, args));
+    let value = looped.unrolled(parts, &mut number, &mut op);
+    match fits {
+        true => value,
+        false => Err(overflow(of.span)(Overflow)),
     }
 }
 
@@ -200,6 +223,7 @@ fn change(
         Op::Copysign => signed(of, [a, da], b),
         // Piecewise constant.
         Op::Floor | Op::Exponent | Op::PowerOfTwo => Ok(Poly::default()),
+        Op::Loop(looped) => unrolled(of, looped, parts),
         Op::Significand => {
             let ratio = of.over(value, a);
             of.times(&ratio, da)

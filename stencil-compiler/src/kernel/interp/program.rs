@@ -1,6 +1,6 @@
 //! Statements as a flat list of instructions: names resolved, loops and conditions as jumps.
 
-use crate::expr::{Op, Real};
+use crate::expr::{Looped, Op, Real};
 use crate::kernel::{Condition, Index, Kernel, Operand, Stmt};
 
 /// An index, and whether all threads of a block agree on it.
@@ -43,6 +43,11 @@ pub(super) enum Inst<'k> {
         op: Op,
         args: [usize; Op::MOST_ARGUMENTS],
         count: usize,
+    },
+    Loop {
+        reg: usize,
+        of: Looped,
+        args: Vec<usize>,
     },
     Set {
         reg: usize,
@@ -205,6 +210,10 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
                 Inst::Int { var, value }
             }
             Stmt::Cell { cell, at } => Inst::Cell { cell: cell.0 as usize, at: self.scalars(at) },
+            Stmt::Let { reg, op: Op::Loop(of), args } => {
+                let args = args.iter().map(|arg| self.arg(*arg)).collect();
+                Inst::Loop { reg: reg.0 as usize, of: *of, args }
+            }
             Stmt::Let { reg, op, args } => {
                 // No lane looks at arguments that an operation does not take.
                 let mut fixed = [0; Op::MOST_ARGUMENTS];

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use super::AXES;
-use crate::expr::{Lit, Op};
+use crate::expr::{self, Lit, Op};
 use crate::kernel::{
     BarrierId, BufferId, CellVar, Condition, Index, IntVar, Kernel, Mode, Operand, Reg, Relation,
     SharedId, Stmt,
@@ -72,6 +72,8 @@ fn header(kernel: &Kernel) -> Vec<String> {
             .iter()
             .map(|b| format!("barrier {}[{}] arrivals {}", b.name, b.slots, b.arrivals)),
     );
+    let loops = kernel.loops().into_iter();
+    lines.extend(loops.map(|looped| format!("loop {}", expr::text::print_loop(looped.get()))));
     let printer = Printer { kernel };
     let queues: Vec<String> =
         kernel.queues.iter().map(|q| printer.name(&kernel.registers, q.0)).collect();
