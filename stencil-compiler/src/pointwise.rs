@@ -267,6 +267,7 @@ impl Inlined {
                     let args: Vec<Ref> = args.iter().map(|arg| own[arg.0 as usize]).collect();
                     match op {
                         Op::Loop(of) => of.unrolled_in(&mut self.builder, &args),
+                        Op::Call(of) => of.written_out_in(&mut self.builder, &args),
                         _ => self.builder.op(*op, &args),
                     }
                 }

@@ -24,7 +24,7 @@ impl Algorithm {
             ));
         }
         self.check_names()?;
-        self.check_loops()?;
+        self.check_operations()?;
         for param in &self.params {
             if param.default.is_some_and(|value| !value.is_finite()) {
                 return Err(format!("the default of parameter `{}` is not finite", param.name));
@@ -88,13 +88,17 @@ impl Algorithm {
         Ok(())
     }
 
-    fn check_loops(&self) -> Result<(), String> {
+    fn check_operations(&self) -> Result<(), String> {
+        let defined = self.defined();
+        let loops = defined.loops.iter().map(|looped| &looped.get().name);
+        let routines = defined.routines.iter().map(|routine| routine.get());
+        let values = routines.clone().flat_map(|routine| &routine.values);
+        routines.map(|routine| &routine.name).try_for_each(|name| identifier(name))?;
         let mut names = BTreeSet::new();
-        for looped in self.loops() {
-            let name = looped.get().name.as_str();
+        for name in loops.chain(values) {
             identifier(name)?;
             if Op::from_name(name).is_some() || !names.insert(name) {
-                return Err(format!("loop `{name}` has the name of another operation"));
+                return Err(format!("`{name}` is the name of two operations"));
             }
         }
         Ok(())

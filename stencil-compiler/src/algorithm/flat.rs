@@ -13,10 +13,11 @@ pub(crate) enum Flat {
 }
 
 /// The values of grid functions, in order; `None` if one of them reads a neighbour. `number` gives the values of uniforms
-/// that are numbers. Loops inside are written out.
+/// that are numbers. If `whole`, no loop is left.
 pub(crate) fn flatten(
     functions: &[GridFn],
     number: &dyn Fn(usize) -> Option<f64>,
+    whole: bool,
     b: &mut Builder<Flat>,
 ) -> Option<Vec<Ref>> {
     let mut values: Vec<Ref> = Vec::with_capacity(functions.len());
@@ -40,7 +41,7 @@ pub(crate) fn flatten(
                         Node::Op(op, args) => {
                             let args: Vec<Ref> = args.iter().map(|a| own[a.0 as usize]).collect();
                             match op {
-                                Op::Loop(of) => of.unrolled_in(b, &args),
+                                Op::Loop(of) if whole => of.unrolled_in(b, &args),
                                 _ => b.op(*op, &args),
                             }
                         }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::Span;
 use crate::expr::real::Precision;
-use crate::expr::{self, Expr, Looped, Node};
+use crate::expr::{Defined, Expr, Node};
 
 pub mod check;
 pub(crate) mod flat;
@@ -267,13 +267,15 @@ impl Algorithm {
         atoms.any(|atom| *atom == UniformAtom::Time)
     }
 
-    /// The loops that grid functions call, by name.
-    pub fn loops(&self) -> BTreeSet<Looped> {
-        let point = |function: &GridFn| match &function.def {
-            Def::Point(expr) => expr::loops::called(expr.nodes.iter()),
-            Def::State(_) | Def::Sum(_) => BTreeSet::new(),
-        };
-        self.functions.iter().flat_map(point).collect()
+    /// The loops and routines that grid functions call, by name.
+    pub fn defined(&self) -> Defined {
+        let mut found = Defined::default();
+        for function in &self.functions {
+            if let Def::Point(expr) = &function.def {
+                found.add_all(&expr.nodes);
+            }
+        }
+        found
     }
 
     /// Arithmetic operations to evaluate a grid function once, its inputs given.

@@ -9,6 +9,7 @@ use super::components::{Components, Entry, suffixes};
 use super::loops::Kept;
 use super::names::Label;
 use super::poly::{Overflow, Poly, Uniform, UniformFactor};
+use super::routines::OfStates;
 use crate::catalogue::{Function, Rank};
 use crate::diag::{Code, Span};
 use crate::expr::{Looped, Op};
@@ -30,6 +31,8 @@ pub(super) struct Expander<'a> {
     /// The loops that `let`s come out of, by their indices, and all that there are.
     pub(super) loops: BTreeMap<usize, Option<Rc<Kept>>>,
     pub(super) known_loops: Vec<Looped>,
+    /// Functions of states, by name.
+    pub(super) routines: BTreeMap<String, Option<Rc<OfStates>>>,
     /// Values in place of the components of the fields, if they are replaced.
     substitution: Option<Substitution>,
     /// The face that a Riemann solver is evaluated at.
@@ -84,6 +87,7 @@ impl<'a> Expander<'a> {
             given: Vec::new(),
             loops: BTreeMap::new(),
             known_loops: Vec::new(),
+            routines: BTreeMap::new(),
             substitution: None,
             sides: None,
         };
@@ -107,7 +111,8 @@ impl<'a> Expander<'a> {
             lets: Vec::new(),
             given: Vec::new(),
             loops: BTreeMap::new(),
-            known_loops: Vec::new(),
+            known_loops: self.known_loops.clone(),
+            routines: BTreeMap::new(),
             substitution: Some(substitution),
             sides: None,
         }

@@ -3,14 +3,12 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::assemble::Assembler;
-use super::atoms::Atom;
-use super::build::{Functions, Sums};
+use super::bodies::{Argument, Body};
 use super::components::suffixes;
 use super::expand::{Expander, Result, Tensor};
-use super::poly::{Overflow, Poly, Uniform};
-use crate::algorithm::flat::{Flat, flatten};
-use crate::algorithm::{Def, FnId, StateId};
+use super::poly::Poly;
+use crate::algorithm::StateId;
+use crate::algorithm::flat::Flat;
 use crate::expr::{Builder, Loop, Looped, Op, Ref};
 use crate::model::{Model, Repeated, Term, TermKind};
 
@@ -22,23 +20,6 @@ pub(super) struct Kept {
     captured: Vec<Term>,
     /// The loop of each component, with its arguments.
     components: Vec<(Looped, Vec<Argument>)>,
-}
-
-/// An argument of a loop.
-enum Argument {
-    /// A component of the first value of a variable.
-    First(usize, usize),
-    /// A component of a value that stays.
-    Captured(usize, usize),
-    /// A number that is the same in every cell.
-    Uniform(Uniform),
-}
-
-/// The body of a loop as grid functions.
-struct Body {
-    functions: Functions,
-    /// The new values of all components of the variables, then the test.
-    results: Vec<FnId>,
 }
 
 impl Expander<'_> {
@@ -57,23 +38,15 @@ impl Expander<'_> {
             kept.captured.iter().map(|term| self.term(term)).collect();
         let (firsts, captured) = (firsts?, captured?);
         let zero = Poly::default();
-        let mut components = Tensor::new();
-        for (looped, arguments) in &kept.components {
-            let value = |argument: &Argument| match argument {
-                Argument::First(of, at) => {
-                    firsts[*of].as_ref().map_or(zero.clone(), |first| first[*at].clone())
-                }
-                Argument::Captured(of, at) => captured[*of][*at].clone(),
-                Argument::Uniform(value) => Poly::uniform(value.clone()),
-            };
-            let arguments: Vec<Poly> = arguments.iter().map(value).collect();
-            if arguments.iter().all(|argument| argument.as_uniform().is_some()) {
-                return Ok(None);
+        let value = |argument: &Argument| match argument {
+            Argument::First(of, at) => {
+                firsts[*of].as_ref().map_or(zero.clone(), |first| first[*at].clone())
             }
-            let arguments: Vec<&Poly> = arguments.iter().collect();
-            components.push(self.operation(Op::Loop(*looped), &arguments));
-        }
-        Ok(Some(components))
+            Argument::Captured(of, at) => captured[*of][*at].clone(),
+            Argument::Uniform(value) => Poly::uniform(value.clone()),
+        };
+        let calls = kept.components.iter().map(|(looped, of)| (Op::Loop(*looped), &of[..]));
+        Ok(self.called(calls, &value))
     }
 
     fn kept(&mut self, at: usize) -> Option<Rc<Kept>> {
@@ -116,7 +89,7 @@ impl Expander<'_> {
         for (at, suffix) in names.iter().enumerate() {
             let name = format!("{}{suffix}_loop", item.name);
             let (made, arguments) =
-                body.sliced(name, first + at, (variables, repeated.most), &places)?;
+                sliced(&body, name, first + at, (variables, repeated.most), &places)?;
             let known = self.known_loops.iter().find(|known| known.is_same(&made)).copied();
             let looped = match known {
                 Some(known) => known,
@@ -136,7 +109,6 @@ impl Expander<'_> {
         given: Vec<(Term, usize)>,
         states: usize,
     ) -> Option<Body> {
-        let model = self.model;
         let mut inner = self.inside();
         let mut next = 0;
         for (term, width) in given {
@@ -149,103 +121,44 @@ impl Expander<'_> {
             values.extend(inner.term(&variable.next).ok()?);
         }
         values.extend(inner.term(&repeated.test).ok()?);
-        let here = |at: usize| {
-            !matches!(inner.atoms.get(at as u32), Atom::Derivative { .. } | Atom::At { .. })
-        };
-        if !(0..inner.atoms.len()).all(here) {
-            return None;
-        }
-        let sums = Sums {
-            slowest: model.dimension - 1,
-            of_neighbours: false,
-            of_sides: !model.fluxes.is_empty(),
-        };
-        let opaque = inner.atoms.opaque.clone();
-        let mut functions = Functions::new(sums, opaque, std::iter::empty());
-        let state = |at: usize| functions.add(&format!("a{at}"), Def::State(StateId(at as u32)), 0);
-        let states: Vec<FnId> = (0..states).map(state).collect();
-        let mut assembler = Assembler::new(&mut inner.atoms, functions, states, &model.scheme);
-        let results = assembled(&mut assembler, values).ok()?;
-        let functions = assembler.functions;
-        self.atoms.opaque = inner.atoms.opaque;
-        Some(Body { functions, results })
+        Body::new(inner, values, states, &mut self.atoms)
     }
 }
 
-/// The grid functions of some values.
-fn assembled(
-    assembler: &mut Assembler<'_>,
-    mut values: Vec<Poly>,
-) -> std::result::Result<Vec<FnId>, Overflow> {
-    let label = |at: usize| [0, 1].map(|_| format!("value_{at}"));
-    let labels: Vec<[String; 2]> = (0..values.len()).map(label).collect();
-    let names = assembler.roots(&labels, &values);
-    let split = assembler.prepare(&mut values, &names)?;
-    let values = split.iter().zip(&names);
-    values.map(|((linear, pointwise), name)| assembler.define(name, linear, pointwise)).collect()
-}
-
-impl Body {
-    /// The loop of one component of a variable, without the others that it does not depend on, and its arguments.
-    fn sliced(
-        &self,
-        name: String,
-        component: usize,
-        (variables, most): (usize, u32),
-        places: &[Argument],
-    ) -> Option<(Loop, Vec<Argument>)> {
-        let numbers = self.functions.uniform_values();
-        let number = |at: usize| {
-            let (of, value) = (&numbers[at], &self.functions.uniforms[at].value);
-            of.is_number().then(|| value.eval(|_| 0.0))
-        };
-        let mut builder: Builder<Flat> = Builder::new();
-        let values = flatten(&self.functions.functions, &number, &mut builder)?;
-        let value = |result: usize| values[self.results[result].0 as usize];
-        let test = value(variables);
-        let reads = |at: Ref| -> BTreeSet<usize> {
-            let expr = builder.finish(at);
-            let states = expr.atoms().filter_map(|atom| match atom {
-                Flat::State(at) => Some(at.0 as usize).filter(|at| *at < variables),
-                Flat::Uniform(_) => None,
-            });
-            states.collect()
-        };
-        let mut needed = vec![component];
-        let mut open: Vec<usize> = reads(test).into_iter().chain([component]).collect();
-        while let Some(at) = open.pop() {
-            if at != component && needed.contains(&at) {
-                continue;
-            }
-            if at != component {
-                needed.push(at);
-            }
-            let below = reads(value(at)).into_iter();
-            open.extend(below.filter(|at| *at != component && !needed.contains(at)));
+/// The loop of one component of a variable, without the others that it does not depend on, and its arguments.
+fn sliced(
+    body: &Body,
+    name: String,
+    component: usize,
+    (variables, most): (usize, u32),
+    places: &[Argument],
+) -> Option<(Loop, Vec<Argument>)> {
+    let mut builder: Builder<Flat> = Builder::new();
+    let values = body.values(true, &mut builder)?;
+    let test = *values.get(variables)?;
+    let reads = |at: Ref| -> BTreeSet<usize> {
+        let expr = builder.finish(at);
+        let states = expr.atoms().filter_map(|atom| match atom {
+            Flat::State(at) => Some(at.0 as usize).filter(|at| *at < variables),
+            Flat::Uniform(_) => None,
+        });
+        states.collect()
+    };
+    let mut others = BTreeSet::new();
+    let mut open: Vec<usize> = reads(test).into_iter().chain([component]).collect();
+    while let Some(at) = open.pop() {
+        if at != component && !others.insert(at) {
+            continue;
         }
-        needed[1..].sort_unstable();
-        let results: Vec<Ref> = needed.iter().map(|at| value(*at)).chain([test]).collect();
-        let expr = builder.finish_all(&results);
-        let mut order: Vec<Flat> =
-            needed.iter().map(|at| Flat::State(StateId(*at as u32))).collect();
-        for atom in expr.atoms() {
-            if !order.contains(atom) {
-                order.push(*atom);
-            }
-        }
-        let body = expr.map_atoms(|atom| order.iter().position(|of| of == atom).unwrap_or(0));
-        let argument = |of: &Flat| match of {
-            Flat::State(at) => match places[at.0 as usize] {
-                Argument::First(of, at) => Argument::First(of, at),
-                Argument::Captured(of, at) => Argument::Captured(of, at),
-                Argument::Uniform(ref value) => Argument::Uniform(value.clone()),
-            },
-            Flat::Uniform(at) => Argument::Uniform(numbers[at.0 as usize].clone()),
-        };
-        let arguments: Vec<Argument> = order.iter().map(argument).collect();
-        let (count, variables) = (arguments.len(), needed.len());
-        Some((Loop { name, arguments: count, variables, most, body }, arguments))
+        let below = reads(values[at]).into_iter();
+        open.extend(below.filter(|at| *at != component && !others.contains(at)));
     }
+    let needed: Vec<usize> = std::iter::once(component).chain(others).collect();
+    let results: Vec<Ref> = needed.iter().map(|at| values[*at]).chain([test]).collect();
+    let first = needed.iter().map(|at| Flat::State(StateId(*at as u32)));
+    let (expr, arguments) = body.placed(&builder.finish_all(&results), first.collect(), places)?;
+    let (count, variables) = (arguments.len(), needed.len());
+    Some((Loop { name, arguments: count, variables, most, body: expr }, arguments))
 }
 
 /// The values that stay in a loop.

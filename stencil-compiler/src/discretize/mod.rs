@@ -14,6 +14,7 @@ use crate::model::{Arith, Equation, Model, Speed, Splitting, Sweep, Variables, W
 mod assemble;
 mod atoms;
 mod axes;
+mod bodies;
 mod build;
 mod calls;
 mod collect;
@@ -28,6 +29,7 @@ mod observe;
 mod poly;
 mod products;
 mod reciprocals;
+mod routines;
 mod substeps;
 mod symmetry;
 #[cfg(test)]

@@ -9,7 +9,7 @@ use super::nest::Tree;
 use super::{EmitError, loops};
 use crate::expr::math::{self, Recording};
 use crate::expr::real::Precision;
-use crate::expr::{Expr, Looped, Node, Op, Ref};
+use crate::expr::{Defined, Expr, Node, Op, Ref};
 use crate::kernel::{Kernel, Operand, Reg, Stmt};
 
 /// Operations in one expression, at most.
@@ -20,9 +20,13 @@ const PREFIX: &str = "stencil_";
 
 /// Names of all functions that the text of a kernel may define.
 pub(super) fn names(kernel: &Kernel) -> Vec<String> {
-    let loops = kernel.loops().into_iter().map(Op::Loop);
-    let all = Op::ALL.iter().copied().chain(loops);
+    let defined = kernel.defined();
+    let loops = defined.loops.iter().map(|of| Op::Loop(*of));
+    let routines = defined.routines.iter().map(|of| Op::Call(*of));
+    let all = Op::ALL.iter().copied().chain(loops).chain(routines);
     let spellings = all.flat_map(|op| ["f", ""].map(|suffix| op.c(&[], suffix)));
+    let structures = defined.routines.iter().map(|of| loops::structure(*of) + "(");
+    let spellings = spellings.chain(structures);
     spellings
         .filter_map(|text| text.split_once('(').map(|(name, _)| name.to_string()))
         .filter(|name| name.starts_with(PREFIX))
@@ -47,8 +51,12 @@ fn definitions_of(
     dialect: &dyn Dialect,
 ) -> Result<String, EmitError> {
     let mut recordings = BTreeMap::new();
-    let loops: Vec<Looped> = used.iter().filter_map(|op| op.looped()).collect();
-    for looped in &loops {
+    let mut defined = Defined::default();
+    used.iter().for_each(|op| defined.add(*op));
+    for routine in &defined.routines {
+        used.extend(routine.get().body.nodes.iter().filter_map(Node::operation));
+    }
+    for looped in &defined.loops {
         used.extend(looped.body.nodes.iter().filter_map(Node::operation));
     }
     for op in used.clone() {
@@ -66,8 +74,12 @@ fn definitions_of(
         out += &definition(*op, recording, precision, dialect)?;
         out += "\n";
     }
-    for looped in loops {
+    for looped in defined.loops {
         out += &loops::definition(looped, precision, dialect)?;
+        out += "\n";
+    }
+    for routine in defined.routines {
+        out += &loops::routine(routine, precision, dialect)?;
         out += "\n";
     }
     Ok(out)

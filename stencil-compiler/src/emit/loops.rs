@@ -8,7 +8,7 @@ use super::functions::Function;
 use super::rust::selecting;
 use crate::expr::math::Recording;
 use crate::expr::real::Precision;
-use crate::expr::{Looped, Node, Ref};
+use crate::expr::{Called, Looped, Node, Ref};
 
 /// Names of arguments, in order.
 fn argument(at: usize) -> String {
@@ -47,6 +47,33 @@ pub(super) fn definition(
         out += &format!("    {} = b{at};\n", argument(at));
     }
     Ok(out + &format!("  }}\n  return {};\n}}\n", dialect.nan(precision)))
+}
+
+/// The name of the values of a routine together.
+pub(super) fn structure(called: Called) -> String {
+    format!("{}_values", called.get().function())
+}
+
+/// A routine as a device function, which returns all values together.
+pub(super) fn routine(
+    called: Called,
+    precision: Precision,
+    dialect: &dyn Dialect,
+) -> Result<String, EmitError> {
+    let (real, of) = (real(precision), called.get());
+    let recording = Recording { expr: of.body.clone(), names: BTreeMap::new() };
+    let function = Function::new(&recording, &argument, precision, dialect)?;
+    let parameters: Vec<String> =
+        (0..of.arguments).map(|at| format!("{real} {}", argument(at))).collect();
+    let structure = structure(called);
+    let values: Vec<String> = (0..of.values.len()).map(|at| format!("{real} v{at};")).collect();
+    let mut out = format!("struct {structure} {{ {} }};\n", values.join(" "));
+    let (head, parameters) = (dialect.called(), parameters.join(", "));
+    out += &format!("{head} {structure} {}({parameters}) {{\n", of.function());
+    out += &function.statements(None, "  ")?;
+    let results: Result<Vec<String>, EmitError> =
+        of.body.results.iter().map(|at| function.value(*at)).collect();
+    Ok(out + &format!("  return {{{}}};\n}}\n", results?.join(", ")))
 }
 
 /// A loop as a function of Rust, over lanes: one whose test has held keeps its values until all have.

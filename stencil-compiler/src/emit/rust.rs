@@ -35,7 +35,8 @@ const PROGRAM: &str = "::stencil_runtime::program";
 /// constant distance from the own cell.
 pub fn rust(kernels: &[&Kernel]) -> Result<String, EmitError> {
     let mut out = String::new();
-    let loops: BTreeSet<Looped> = kernels.iter().flat_map(|kernel| kernel.loops()).collect();
+    let loops: BTreeSet<Looped> =
+        kernels.iter().flat_map(|kernel| kernel.defined().loops).collect();
     for looped in loops {
         out += &loops::rust(looped, &format!("{PROGRAM}::Lanes"));
     }

@@ -1,12 +1,14 @@
 //! Loops that end by a test, as operations: functions of numbers that are written once, however often they are called.
 
+use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::ops::Deref;
 use std::sync::{Mutex, PoisonError};
 
 use super::real::Arithmetic;
-use super::{Builder, Expr, Node, Op, Ref};
+use super::{Builder, Called, Expr, Node, Op, Ref};
 
 /// Iterations of which one is expected: most loops end long before their bound.
 const EXPECTED: u32 = 4;
@@ -64,9 +66,9 @@ impl Loop {
         if atoms.any(|at| *at >= self.arguments) {
             return Err("it reads more than its arguments".into());
         }
-        let nested = |node: &Node<usize>| matches!(node, Node::Op(Op::Loop(_), _));
+        let nested = |node: &Node<usize>| matches!(node, Node::Op(Op::Loop(_) | Op::Call(_), _));
         if self.body.nodes.iter().any(nested) {
-            return Err("it holds another loop".into());
+            return Err("it holds another loop, or calls a routine".into());
         }
         Ok(())
     }
@@ -139,7 +141,7 @@ impl Loop {
             by[at] = 1.0;
         }
         for _ in 0..self.most {
-            let (values, slopes) = self.iteration(&now, &changes);
+            let (values, slopes) = self.body.changes(&now, &changes);
             for at in 0..self.variables {
                 let result = self.body.results[at].0 as usize;
                 now[at] = values[result];
@@ -150,32 +152,6 @@ impl Loop {
             }
         }
         vec![f64::NAN; self.arguments]
-    }
-
-    /// The values of all nodes, and their derivatives.
-    fn iteration(&self, now: &[f64], changes: &[Vec<f64>]) -> (Vec<f64>, Vec<Vec<f64>>) {
-        let (mut values, mut slopes) = (Vec::new(), Vec::new());
-        for node in &self.body.nodes {
-            let (value, slope) = match node {
-                Node::Lit(lit) => (lit.value(), vec![0.0; self.arguments]),
-                Node::Atom(at) => (now[*at], changes[*at].clone()),
-                Node::Op(op, args) => {
-                    let of: Vec<f64> = args.iter().map(|arg| values[arg.0 as usize]).collect();
-                    let value = op.eval(&of);
-                    let mut sum = vec![0.0; self.arguments];
-                    for (arg, by) in args.iter().zip(op.slopes(&of, value)) {
-                        let of: &Vec<f64> = &slopes[arg.0 as usize];
-                        // What does not change may have an infinite slope.
-                        let parts = sum.iter_mut().zip(of).filter(|(_, change)| **change != 0.0);
-                        parts.for_each(|(sum, change)| *sum += by * change);
-                    }
-                    (value, sum)
-                }
-            };
-            values.push(value);
-            slopes.push(slope);
-        }
-        (values, slopes)
     }
 
     /// The value for these arguments as one expression, with all iterations written out: those behind the end change
@@ -224,16 +200,63 @@ impl Loop {
 
     /// The same as nodes of an expression.
     pub(crate) fn unrolled_in<A: Clone + Ord>(&self, b: &mut Builder<A>, args: &[Ref]) -> Ref {
-        let cell = std::cell::RefCell::new(b);
-        let mut number = |value| cell.borrow_mut().lit(value);
-        let mut op = |op: Op, args: &[&Ref]| {
-            let args: Vec<Ref> = args.iter().map(|arg| **arg).collect();
-            Ok::<Ref, std::convert::Infallible>(cell.borrow_mut().op(op, &args))
-        };
-        match self.unrolled(args, &mut number, &mut op) {
-            Ok(value) => value,
-            Err(never) => match never {},
+        in_builder(b, |number, op| self.unrolled(args, number, op))
+    }
+}
+
+/// Makes literals.
+type Number<'n, V> = &'n mut dyn FnMut(f64) -> V;
+
+/// Makes operations that cannot fail.
+type Operation<'o, V> = &'o mut dyn FnMut(Op, &[&V]) -> Result<V, Infallible>;
+
+/// A value that is made of nodes of an expression.
+pub(super) fn in_builder<A: Clone + Ord>(
+    b: &mut Builder<A>,
+    make: impl FnOnce(Number<'_, Ref>, Operation<'_, Ref>) -> Result<Ref, Infallible>,
+) -> Ref {
+    let cell = RefCell::new(b);
+    let mut number = |value| cell.borrow_mut().lit(value);
+    let mut op = |op: Op, args: &[&Ref]| {
+        let args: Vec<Ref> = args.iter().map(|arg| **arg).collect();
+        Ok(cell.borrow_mut().op(op, &args))
+    };
+    match make(&mut number, &mut op) {
+        Ok(value) => value,
+        Err(never) => match never {},
+    }
+}
+
+impl Expr<usize> {
+    /// The values of all nodes for these arguments, and their derivatives by whatever the arguments are differentiated by.
+    pub(super) fn changes(
+        &self,
+        arguments: &[f64],
+        changes: &[Vec<f64>],
+    ) -> (Vec<f64>, Vec<Vec<f64>>) {
+        let (mut values, mut slopes): (Vec<f64>, Vec<Vec<f64>>) = (Vec::new(), Vec::new());
+        let by = changes.first().map_or(0, Vec::len);
+        for node in &self.nodes {
+            let (value, slope) = match node {
+                Node::Lit(lit) => (lit.value(), vec![0.0; by]),
+                Node::Atom(at) => (arguments[*at], changes[*at].clone()),
+                Node::Op(op, args) => {
+                    let of: Vec<f64> = args.iter().map(|arg| values[arg.0 as usize]).collect();
+                    let value = op.eval(&of);
+                    let mut sum = vec![0.0; by];
+                    for (arg, slope) in args.iter().zip(op.slopes(&of, value)) {
+                        // A value that does not change may have an infinite slope.
+                        let parts = sum.iter_mut().zip(&slopes[arg.0 as usize]);
+                        let parts = parts.filter(|(_, change)| **change != 0.0);
+                        parts.for_each(|(sum, change)| *sum += slope * change);
+                    }
+                    (value, sum)
+                }
+            };
+            values.push(value);
+            slopes.push(slope);
         }
+        (values, slopes)
     }
 }
 
@@ -302,15 +325,40 @@ impl Ord for Looped {
     }
 }
 
-/// The loops that nodes call, by name.
-pub(crate) fn called<'e, A: 'e>(nodes: impl Iterator<Item = &'e Node<A>>) -> BTreeSet<Looped> {
-    let operations = nodes.filter_map(Node::operation);
-    operations.filter_map(Op::looped).collect()
+/// Loops and routines, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Defined {
+    /// Loops, those of routines among them.
+    pub loops: BTreeSet<Looped>,
+    /// Each routine by its first value.
+    pub routines: BTreeSet<Called>,
+}
+
+impl Defined {
+    /// Adds an operation, if it is a loop or a value of a routine.
+    pub(crate) fn add(&mut self, op: Op) {
+        match op {
+            Op::Loop(of) => {
+                self.loops.insert(of);
+            }
+            Op::Call(of) => {
+                self.routines.insert(of.first());
+                let inside = of.get().body.nodes.iter().filter_map(Node::operation);
+                self.loops.extend(inside.filter_map(Op::looped));
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds all operations of nodes.
+    pub(crate) fn add_all<A>(&mut self, nodes: &[Node<A>]) {
+        nodes.iter().filter_map(Node::operation).for_each(|op| self.add(op));
+    }
 }
 
 impl Op {
     /// The loop that it is, if it is one.
-    pub fn looped(self) -> Option<Looped> {
+    pub(crate) fn looped(self) -> Option<Looped> {
         match self {
             Op::Loop(of) => Some(of),
             _ => None,
@@ -321,7 +369,7 @@ impl Op {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::expr::text::{Loops, parse, parse_loop, print, print_loop};
+    use crate::expr::text::{Operations, parse, parse_loop, print, print_loop};
     use crate::expr::{Expr, Real};
     use crate::syntax::Lexer;
 
@@ -331,10 +379,10 @@ mod tests {
     }";
 
     fn parsed(text: &str) -> Result<Looped, String> {
-        let mut known = Loops::new();
+        let mut known = Operations::new();
         let mut lexer = Lexer::new(text).map_err(|e| e.to_string())?;
         parse_loop(&mut lexer, &mut known).map_err(|e| e.to_string())?;
-        known.into_values().next().ok_or("no loop".into())
+        known.into_values().find_map(Op::looped).ok_or("no loop".into())
     }
 
     fn written_out(of: Looped) -> Expr<usize> {
@@ -385,11 +433,13 @@ mod tests {
     fn loops_are_read_as_they_are_printed() {
         let root = parsed(ROOT).unwrap();
         assert_eq!(parsed(&print_loop(&root)), Ok(root));
-        let known = Loops::from([("root".to_string(), root)]);
+        let known = Operations::from([("root".to_string(), Op::Loop(root))]);
         let mut lexer = Lexer::new("2.0 * root(q, q, 1.0, 2.0)").unwrap();
         let call = parse(&mut lexer, &known, &mut |name, _| Ok(name.to_string())).unwrap();
         assert_eq!(print(&call, &mut String::clone), "2.0 * root(q, q, 1.0, 2.0)");
-        assert_eq!(called(call.nodes.iter()), BTreeSet::from([root]));
+        let mut defined = Defined::default();
+        defined.add_all(&call.nodes);
+        assert_eq!(defined.loops, BTreeSet::from([root]));
         assert_eq!(
             Op::Loop(root).cost(),
             2 * root.body.nodes.iter().filter_map(Node::operation).map(Op::cost).sum::<u32>()

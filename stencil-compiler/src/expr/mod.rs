@@ -10,16 +10,18 @@ pub mod math;
 pub mod op;
 mod rational;
 pub mod real;
+mod routines;
 mod slopes;
 #[cfg(test)]
 mod tests;
 pub mod text;
 
-pub use loops::{Loop, Looped};
+pub use loops::{Defined, Loop, Looped};
 pub use op::Op;
 pub use rational::Rational;
 pub(crate) use rational::to_f64;
 pub use real::{Arithmetic, Real};
+pub use routines::{Called, Routine};
 
 /// A node's position in its [`Expr`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -119,9 +121,9 @@ impl<A: Clone + Ord> Expr<A> {
             let value = match node {
                 Node::Lit(lit) => T::from_f64(lit.value()),
                 Node::Atom(atom) => f(atom),
-                Node::Op(Op::Loop(of), args) => {
+                Node::Op(op @ (Op::Loop(_) | Op::Call(_)), args) => {
                     let a: Vec<T> = args.iter().map(|arg| values[arg.0 as usize]).collect();
-                    of.eval(&a)
+                    op.eval(&a)
                 }
                 Node::Op(op, args) => {
                     let mut a = [T::ZERO; Op::MOST_ARGUMENTS];

@@ -2,6 +2,7 @@
 
 use super::loops::Looped;
 use super::real::Arithmetic;
+use super::routines::Called;
 
 /// One row of the table.
 struct Row {
@@ -23,6 +24,8 @@ macro_rules! operations {
             $($(#[$doc])* $op,)*
             /// A loop that ends by a test.
             Loop(Looped),
+            /// A value of a routine.
+            Call(Called),
         }
 
         impl Op {
@@ -42,11 +45,12 @@ macro_rules! operations {
                 most
             };
 
-            /// Its row, or the loop that it is.
-            fn row(self) -> Result<&'static Row, Looped> {
+            /// Its row, or the name, the arguments and the cost of one that has no row.
+            fn row(self) -> Result<&'static Row, (&'static str, usize, u32)> {
                 match self {
                     $(Op::$op => Ok(&Row { name: $name, arity: $arity, cost: $cost, c: $c, rust: $rust }),)*
-                    Op::Loop(of) => Err(of),
+                    Op::Loop(of) => Err((&of.get().name, of.arguments, of.cost())),
+                    Op::Call(of) => Err((of.name(), of.get().arguments, of.cost())),
                 }
             }
 
@@ -55,7 +59,7 @@ macro_rules! operations {
             pub(crate) fn eval_of_table<T: Arithmetic>(self, a: &[T]) -> T {
                 match self {
                     $(Op::$op => { let $a = a; $eval })*
-                    Op::Loop(_) => a[0],
+                    Op::Loop(_) | Op::Call(_) => a[0],
                 }
             }
 
@@ -71,7 +75,7 @@ macro_rules! operations {
                             [args[0][lane], args[1][lane], args[2][lane], args[3][lane]];
                         results[lane] = $eval;
                     })*
-                    Op::Loop(_) => *results = *args[0],
+                    Op::Loop(_) | Op::Call(_) => *results = *args[0],
                 }
             }
         }
@@ -153,6 +157,7 @@ impl Op {
     pub fn eval<T: Arithmetic>(self, a: &[T]) -> T {
         match self {
             Op::Loop(of) => of.eval(a),
+            Op::Call(of) => of.eval(a),
             _ => self.eval_of_table(a),
         }
     }
@@ -161,7 +166,7 @@ impl Op {
     pub fn name(self) -> &'static str {
         match self.row() {
             Ok(row) => row.name,
-            Err(of) => &of.get().name,
+            Err((name, ..)) => name,
         }
     }
 
@@ -169,7 +174,7 @@ impl Op {
     pub fn arity(self) -> usize {
         match self.row() {
             Ok(row) => row.arity,
-            Err(of) => of.arguments,
+            Err((_, arity, _)) => arity,
         }
     }
 
@@ -177,7 +182,7 @@ impl Op {
     pub fn cost(self) -> u32 {
         match self.row() {
             Ok(row) => row.cost,
-            Err(of) => of.cost(),
+            Err((.., cost)) => cost,
         }
     }
 
@@ -190,7 +195,7 @@ impl Op {
     pub fn c(self, args: &[String], suffix: &str) -> String {
         match self.row() {
             Ok(row) => fill(row.c, args).replace("{f}", suffix),
-            Err(of) => format!("{}({})", of.function(), args.join(", ")),
+            Err(_) => self.called(args),
         }
     }
 
@@ -198,7 +203,17 @@ impl Op {
     pub fn rust(self, args: &[String]) -> String {
         match self.row() {
             Ok(row) => fill(row.rust, args),
-            Err(of) => format!("{}({})", of.function(), args.join(", ")),
+            Err(_) => self.called(args),
+        }
+    }
+
+    /// The call of a function that a text defines.
+    fn called(self, args: &[String]) -> String {
+        let args = args.join(", ");
+        match self {
+            Op::Loop(of) => format!("{}({args})", of.function()),
+            Op::Call(of) => format!("{}({args}).v{}", of.get().function(), of.value()),
+            _ => args,
         }
     }
 }

@@ -6,9 +6,9 @@
 //! barrier or wait stands between every store and another thread's load; accesses are in bounds;
 //! values are defined before use.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use crate::expr::{Lit, Looped, Op};
+use crate::expr::{Defined, Lit, Op};
 use crate::plan::Place;
 use crate::schedule::LaunchKind;
 
@@ -420,18 +420,18 @@ pub enum Stmt {
 }
 
 impl Kernel {
-    /// The loops that it calls.
-    pub fn loops(&self) -> BTreeSet<Looped> {
-        fn find(body: &[Stmt], found: &mut BTreeSet<Looped>) {
+    /// The loops and routines that it calls.
+    pub fn defined(&self) -> Defined {
+        fn find(body: &[Stmt], found: &mut Defined) {
             for stmt in body {
                 match stmt {
-                    Stmt::Let { op, .. } => found.extend(op.looped()),
+                    Stmt::Let { op, .. } => found.add(*op),
                     Stmt::For { body, .. } | Stmt::If { body, .. } => find(body, found),
                     _ => {}
                 }
             }
         }
-        let mut found = BTreeSet::new();
+        let mut found = Defined::default();
         find(&self.body, &mut found);
         found
     }

@@ -26,7 +26,7 @@ pub struct Recording {
 /// assert_eq!(recorded(Op::Add, Precision::F64), None);
 /// ```
 pub fn recorded(op: Op, precision: Precision) -> Option<Recording> {
-    if let Op::Loop(_) = op {
+    if let Op::Loop(_) | Op::Call(_) = op {
         return None;
     }
     let tape = Tape {

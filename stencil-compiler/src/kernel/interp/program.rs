@@ -1,6 +1,6 @@
 //! Statements as a flat list of instructions: names resolved, loops and conditions as jumps.
 
-use crate::expr::{Looped, Op, Real};
+use crate::expr::{Op, Real};
 use crate::kernel::{Condition, Index, Kernel, Operand, Stmt};
 
 /// An index, and whether all threads of a block agree on it.
@@ -44,9 +44,9 @@ pub(super) enum Inst<'k> {
         args: [usize; Op::MOST_ARGUMENTS],
         count: usize,
     },
-    Loop {
+    Call {
         reg: usize,
-        of: Looped,
+        op: Op,
         args: Vec<usize>,
     },
     Set {
@@ -210,9 +210,9 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
                 Inst::Int { var, value }
             }
             Stmt::Cell { cell, at } => Inst::Cell { cell: cell.0 as usize, at: self.scalars(at) },
-            Stmt::Let { reg, op: Op::Loop(of), args } => {
+            Stmt::Let { reg, op: op @ (Op::Loop(_) | Op::Call(_)), args } => {
                 let args = args.iter().map(|arg| self.arg(*arg)).collect();
-                Inst::Loop { reg: reg.0 as usize, of: *of, args }
+                Inst::Call { reg: reg.0 as usize, op: *op, args }
             }
             Stmt::Let { reg, op, args } => {
                 // No lane looks at arguments that an operation does not take.

@@ -2,7 +2,7 @@
 
 use super::barrier::join;
 use super::program::{Scalar, Test};
-use crate::expr::{Looped, Op, Real};
+use crate::expr::{Op, Real};
 use crate::kernel::{Index, Kernel, WARP};
 
 /// Threads of a warp.
@@ -216,12 +216,12 @@ impl<T: Real> Warp<T> {
         self.defined[reg] = defined;
     }
 
-    /// A loop in each thread that is at work.
-    pub(super) fn repeated(&mut self, reg: usize, of: Looped, args: &[usize]) {
+    /// A loop or a value of a routine, in each thread that is at work.
+    pub(super) fn called(&mut self, reg: usize, op: Op, args: &[usize]) {
         let mut values = [T::ZERO; LANES];
         for lane in lanes(self.mask) {
             let own: Vec<T> = args.iter().map(|arg| self.regs[*arg][lane]).collect();
-            values[lane] = Op::Loop(of).eval(&own);
+            values[lane] = op.eval(&own);
         }
         let defined = args.iter().fold(self.mask, |all, arg| all & self.defined[*arg]);
         self.regs[reg] = values;

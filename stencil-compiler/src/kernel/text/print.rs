@@ -72,8 +72,11 @@ fn header(kernel: &Kernel) -> Vec<String> {
             .iter()
             .map(|b| format!("barrier {}[{}] arrivals {}", b.name, b.slots, b.arrivals)),
     );
-    let loops = kernel.loops().into_iter();
-    lines.extend(loops.map(|looped| format!("loop {}", expr::text::print_loop(looped.get()))));
+    let defined = kernel.defined();
+    let loops = defined.loops.iter().map(|of| format!("loop {}", expr::text::print_loop(of)));
+    lines.extend(loops);
+    let routines = defined.routines.iter().map(|of| expr::text::print_routine(of.get()));
+    lines.extend(routines.map(|text| format!("routine {text}")));
     let printer = Printer { kernel };
     let queues: Vec<String> =
         kernel.queues.iter().map(|q| printer.name(&kernel.registers, q.0)).collect();

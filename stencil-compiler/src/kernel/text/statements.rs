@@ -156,8 +156,8 @@ impl Parser {
         }
         let call = match (self.lexer.peek(), self.lexer.peek_second()) {
             (Token::Name(name), Token::Punct('(')) => {
-                let looped = self.loops.get(name).copied().map(Op::Loop);
-                looped.or_else(|| Op::from_name(name))
+                let known = self.operations.get(name).copied();
+                known.or_else(|| Op::from_name(name))
             }
             _ => None,
         };

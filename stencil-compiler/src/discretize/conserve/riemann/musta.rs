@@ -41,7 +41,7 @@ fn forecast(face: &mut Face<'_, '_, '_>, between: &[Poly], label: &str) -> Resul
         }
         let states = States { components: side.states.clone(), ..States::default() };
         let label = format!("{label}_{}", if below { "below" } else { "above" });
-        face.sides[at].fluxes = face.law.fluxes(of.expander, &states, axis, &label)?;
+        face.sides[at].fluxes = face.law.fluxes_called(of.expander, &states, axis, &label)?;
     }
     Ok(())
 }
