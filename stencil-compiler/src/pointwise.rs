@@ -265,7 +265,11 @@ impl Inlined {
                 Node::Atom(atom) => self.atom(atom)?,
                 Node::Op(op, args) => {
                     let args: Vec<Ref> = args.iter().map(|arg| own[arg.0 as usize]).collect();
-                    self.builder.op(*op, &args)
+                    match op {
+                        Op::Loop(of) => of.unrolled_in(&mut self.builder, &args),
+                        Op::Call(of) => of.written_out_in(&mut self.builder, &args),
+                        _ => self.builder.op(*op, &args),
+                    }
                 }
             };
             own.push(value);

@@ -44,17 +44,28 @@ in_all_forms!(elastic, in 3d {
 });
 
 stencil_runtime::pde! {
-    /// Every scalar function, branches, given fields, time.
+    /// Every scalar function, branches, a loop, given fields, time.
     system Functions in 3d {
         field q: scalar;
         field w: vector;
         param a: real = 0.7;
         source f: scalar;
         source g: vector;
+        fn solved(a: scalar) -> scalar {
+            let mut x = a;
+            let mut n = 0;
+            for i in 0..9 {
+                let step = (x - a/x)/2;
+                x = x - step;
+                n = n + 1;
+                until(abs(step) <= 8*epsilon*x);
+            }
+            x + n/9
+        }
         let p = exp(-q^2) + a * sin(2*t) * tanh(w.x);
         let jump = mod(q + w.z, 0.3) * floor(5*w.z) + 0.1 * erf(2*q) * (sinh(w.x) - cosh(q));
         let root = cbrt(q - 0.5*f) + sqrt(1 + q^2);
-        ddt(q) = 0.02 * (lap(q) + jump) - dot(w, grad(p)) + f * cos(3*t + q)
+        ddt(q) = 0.02 * (lap(q) + jump + solved(1 + 40*w.y^2)) - dot(w, grad(p)) + f * cos(3*t + q)
                + if q < 0.02 { pow(1.5 + q, a*w.y) } else { 0.1 * log(1.2 + abs(q)) };
         ddt(w) = 0.1 * atan2(q, 1 + a*t) * w - 0.2 * grad(root)
                + if w.z <= f { max(q, t) * g } else { sign(q) * min(w.x, w.y) * w };

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Access, Algorithm, Atom, Def, FnId, Role, Substep, SumTerm, UniformAtom};
-use crate::expr::{Expr, Node};
+use crate::expr::{Expr, Node, Op};
 
 /// The largest offset of one access, in cells: room for any real scheme, none for overflow.
 pub const LARGEST_OFFSET: i32 = 1000;
@@ -24,6 +24,7 @@ impl Algorithm {
             ));
         }
         self.check_names()?;
+        self.check_operations()?;
         for param in &self.params {
             if param.default.is_some_and(|value| !value.is_finite()) {
                 return Err(format!("the default of parameter `{}` is not finite", param.name));
@@ -82,6 +83,22 @@ impl Algorithm {
             };
             if names.contains(name) && !own {
                 return Err(format!("function `{name}` has the name of something else"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_operations(&self) -> Result<(), String> {
+        let defined = self.defined();
+        let loops = defined.loops.iter().map(|looped| &looped.get().name);
+        let routines = defined.routines.iter().map(|routine| routine.get());
+        let values = routines.clone().flat_map(|routine| &routine.values);
+        routines.map(|routine| &routine.name).try_for_each(|name| identifier(name))?;
+        let mut names = BTreeSet::new();
+        for name in loops.chain(values) {
+            identifier(name)?;
+            if Op::from_name(name).is_some() || !names.insert(name) {
+                return Err(format!("`{name}` is the name of two operations"));
             }
         }
         Ok(())

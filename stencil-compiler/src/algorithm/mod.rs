@@ -8,9 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::Span;
 use crate::expr::real::Precision;
-use crate::expr::{Expr, Node};
+use crate::expr::{Defined, Expr, Node};
 
 pub mod check;
+pub(crate) mod flat;
 pub mod footprint;
 mod fuse;
 pub mod interp;
@@ -264,6 +265,17 @@ impl Algorithm {
     pub fn depends_on_time(&self) -> bool {
         let mut atoms = self.uniforms.iter().flat_map(|u| u.value.atoms());
         atoms.any(|atom| *atom == UniformAtom::Time)
+    }
+
+    /// The loops and routines that grid functions call, by name.
+    pub fn defined(&self) -> Defined {
+        let mut found = Defined::default();
+        for function in &self.functions {
+            if let Def::Point(expr) = &function.def {
+                found.add_all(&expr.nodes);
+            }
+        }
+        found
     }
 
     /// Arithmetic operations to evaluate a grid function once, its inputs given.

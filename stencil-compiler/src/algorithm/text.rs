@@ -29,6 +29,13 @@ pub fn print(alg: &Algorithm) -> String {
     for state in &alg.states {
         line(format!("state {} {}", state.name, state.role.name()));
     }
+    let defined = alg.defined();
+    for looped in &defined.loops {
+        line(format!("loop {}", expr::text::print_loop(looped)));
+    }
+    for routine in &defined.routines {
+        line(format!("routine {}", expr::text::print_routine(routine.get())));
+    }
     for uniform in &alg.uniforms {
         let value = expr::text::print(&uniform.value, &mut |atom| match atom {
             UniformAtom::Param(i) => alg.params[*i].name.clone(),
@@ -172,6 +179,8 @@ pub fn parse(text: &str) -> Result<Algorithm, TextError> {
             Token::Name(word) => match word.as_str() {
                 "param" => parse_param,
                 "state" => parse_state,
+                "loop" => parse_loop,
+                "routine" => parse_routine,
                 "uniform" => parse_uniform,
                 "fn" => parse_function,
                 "substep" => parse_substep,
@@ -191,6 +200,7 @@ struct Names {
     states: BTreeMap<String, StateId>,
     uniforms: BTreeMap<String, UniformId>,
     functions: BTreeMap<String, FnId>,
+    operations: expr::text::Operations,
 }
 
 type Parsed<T> = Result<T, TextError>;
@@ -241,10 +251,18 @@ fn parse_state(lexer: &mut Lexer, alg: &mut Algorithm, names: &mut Names) -> Par
     Ok(())
 }
 
+fn parse_loop(lexer: &mut Lexer, _: &mut Algorithm, names: &mut Names) -> Parsed<()> {
+    expr::text::parse_loop(lexer, &mut names.operations)
+}
+
+fn parse_routine(lexer: &mut Lexer, _: &mut Algorithm, names: &mut Names) -> Parsed<()> {
+    expr::text::parse_routine(lexer, &mut names.operations)
+}
+
 fn parse_uniform(lexer: &mut Lexer, alg: &mut Algorithm, names: &mut Names) -> Parsed<()> {
     let name = new_name(lexer, &names.uniforms)?;
     lexer.expect('=')?;
-    let value = expr::text::parse(lexer, &mut |atom, offset| {
+    let value = expr::text::parse(lexer, &names.operations, &mut |atom, offset| {
         if offset.is_some() {
             return Err(format!("`{atom}` is the same in every cell and has no offset"));
         }
@@ -274,7 +292,7 @@ fn parse_function(lexer: &mut Lexer, alg: &mut Algorithm, names: &mut Names) -> 
         lexer.take();
         Def::Sum(parse_terms(lexer, names)?)
     } else {
-        Def::Point(expr::text::parse(lexer, &mut |atom, offset| match (
+        Def::Point(expr::text::parse(lexer, &names.operations, &mut |atom, offset| match (
             names.functions.get(atom),
             names.uniforms.get(atom),
         ) {

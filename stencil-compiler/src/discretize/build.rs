@@ -130,6 +130,15 @@ impl Functions {
         id
     }
 
+    /// The values of all uniforms, in order.
+    pub(super) fn uniform_values(&self) -> Vec<Uniform> {
+        let mut values = vec![Uniform::default(); self.uniforms.len()];
+        for (value, id) in &self.known_uniforms {
+            values[id.0 as usize] = value.clone();
+        }
+        values
+    }
+
     fn uniform_expr(&self, value: &Uniform) -> Expr<UniformAtom> {
         let mut builder = Builder::new();
         let result = self.uniform_ref(value, &mut builder, &mut BTreeMap::new());

@@ -1,15 +1,18 @@
 //! Terms of the model to tensors of polynomials, component by component.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use super::DiscretizeError;
 use super::atoms::Atoms;
 use super::components::{Components, Entry, suffixes};
+use super::loops::Kept;
 use super::names::Label;
 use super::poly::{Overflow, Poly, Uniform, UniformFactor};
+use super::routines::OfStates;
 use crate::catalogue::{Function, Rank};
 use crate::diag::{Code, Span};
-use crate::expr::Op;
+use crate::expr::{Looped, Op};
 use crate::model::{Let, Mixed, Model, Relation, Side, Term, TermKind};
 
 /// Components of a scalar, vector or tensor (row by row).
@@ -21,7 +24,15 @@ pub(super) struct Expander<'a> {
     /// The atoms met so far.
     pub atoms: Atoms,
     components: &'a Components,
-    lets: Vec<Tensor>,
+    /// The values of `let`s; those of iterations are made if a loop is written out.
+    lets: Vec<Option<Tensor>>,
+    /// Terms whose values are given.
+    pub(super) given: Vec<(Term, Tensor)>,
+    /// The loops that `let`s come out of, by their indices, and all that there are.
+    pub(super) loops: BTreeMap<usize, Option<Rc<Kept>>>,
+    pub(super) known_loops: Vec<Looped>,
+    /// Functions of states, by name.
+    pub(super) routines: BTreeMap<String, Option<Rc<OfStates>>>,
     /// Values in place of the components of the fields, if they are replaced.
     substitution: Option<Substitution>,
     /// The face that a Riemann solver is evaluated at.
@@ -98,19 +109,66 @@ impl<'a> Expander<'a> {
             model,
             atoms: Atoms::new(mixed),
             components,
-            lets: Vec::new(),
+            lets: vec![None; model.lets.len()],
+            given: Vec::new(),
+            loops: BTreeMap::new(),
+            known_loops: Vec::new(),
+            routines: BTreeMap::new(),
             substitution: None,
             sides: None,
         };
-        for named in &model.lets {
-            let value = this.term(&named.value)?;
-            let suffixes = suffixes(named.value.rank, model.components).into_iter();
-            let names = suffixes.map(|suffix| format!("{}{suffix}", named.name));
-            let components = names.zip(value.iter().cloned()).collect();
-            this.atoms.labels.define(&named.name, components);
-            this.lets.push(value);
+        let of_loops = (0..model.lets.len()).filter_map(|at| model.repeated(at));
+        let iterations: BTreeSet<usize> = of_loops.flat_map(|found| found.all).collect();
+        for at in (0..model.lets.len()).filter(|at| !iterations.contains(at)) {
+            this.define(at)?;
         }
         Ok(this)
+    }
+
+    /// An expander of the same model for the body of a loop: all that it reads is given.
+    pub(super) fn inside(&self) -> Self {
+        let mut atoms = Atoms::new(self.model.scheme.mixed.settled());
+        atoms.opaque.clone_from(&self.atoms.opaque);
+        let substitution = Substitution { states: States::default(), label: "loop".into() };
+        Expander {
+            model: self.model,
+            atoms,
+            components: self.components,
+            lets: Vec::new(),
+            given: Vec::new(),
+            loops: BTreeMap::new(),
+            known_loops: self.known_loops.clone(),
+            routines: BTreeMap::new(),
+            substitution: Some(substitution),
+            sides: None,
+        }
+    }
+
+    /// Evaluates a `let` of the model in its own state.
+    fn define(&mut self, at: usize) -> Result<Tensor> {
+        let Some(named) = self.model.lets.get(at) else {
+            return Ok(Tensor::new());
+        };
+        if let Some(known) = &self.lets[at] {
+            return Ok(known.clone());
+        }
+        let value = match self.looped(at)? {
+            Some(value) => value,
+            None => {
+                // One after the other, so that none waits for many.
+                let iterations = self.model.repeated(at).map(|found| found.all);
+                for before in iterations.into_iter().flatten() {
+                    self.define(before)?;
+                }
+                self.term(&named.value)?
+            }
+        };
+        let suffixes = suffixes(named.value.rank, self.model.components).into_iter();
+        let names = suffixes.map(|suffix| format!("{}{suffix}", named.name));
+        let components = names.zip(value.iter().cloned()).collect();
+        self.atoms.labels.define(&named.name, components);
+        self.lets[at] = Some(value.clone());
+        Ok(value)
     }
 
     /// The components of a term; its operands get its place.
@@ -161,6 +219,9 @@ impl<'a> Expander<'a> {
 
     fn expand(&mut self, term: &Term) -> Result<Tensor> {
         let span = term.span;
+        if let Some((_, given)) = self.given.iter().find(|(given, _)| given.is_same(term)) {
+            return Ok(given.clone());
+        }
         if let Some(given) = self.given_slope(term) {
             return Ok(given);
         }
@@ -286,7 +347,7 @@ impl<'a> Expander<'a> {
     /// The components of a `let`, in the states at work.
     fn named(&mut self, at: usize) -> Result<Tensor> {
         let Some(substitution) = &self.substitution else {
-            return Ok(self.lets[at].clone());
+            return self.define(at);
         };
         if let Some(known) = substitution.states.lets.get(&at) {
             return Ok(known.clone());
@@ -295,7 +356,10 @@ impl<'a> Expander<'a> {
         let Some(item) = self.model.let_at(at) else {
             return Ok(Tensor::new());
         };
-        let value = self.term(&item.value)?;
+        let value = match self.looped(at)? {
+            Some(value) => value,
+            None => self.term(&item.value)?,
+        };
         let value = self.name_let(item, &label, value);
         if let Some(substitution) = &mut self.substitution {
             substitution.states.lets.insert(at, value.clone());

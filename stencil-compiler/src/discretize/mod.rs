@@ -14,6 +14,7 @@ use crate::model::{Arith, Equation, Model, Speed, Splitting, Sweep, Variables, W
 mod assemble;
 mod atoms;
 mod axes;
+mod bodies;
 mod build;
 mod calls;
 mod collect;
@@ -22,12 +23,14 @@ pub(crate) mod conserve;
 mod expand;
 mod fluxes;
 mod fractional_steps;
+mod loops;
 mod names;
 mod observe;
 mod poly;
 mod products;
 mod rates;
 mod reciprocals;
+mod routines;
 mod substeps;
 mod symmetry;
 #[cfg(test)]

@@ -8,9 +8,9 @@ use super::infix::{self, PRIMARY, SUM, Spelling};
 use super::layouts::{self, Cells};
 use super::names::Names;
 use super::nest::{Nested, Tree, count_assignments, nest};
-use super::{EmitError, Patches, Source, comment_lines, functions, get, head};
-use crate::expr::Op;
+use super::{EmitError, Patches, Source, comment_lines, functions, get, head, loops};
 use crate::expr::real::Precision;
+use crate::expr::{Called, Op};
 use crate::kernel::{BarrierId, Condition, Index, IntVar, Kernel, Operand, Relation, Stmt};
 use crate::schedule::LaunchKind;
 
@@ -33,7 +33,7 @@ pub(super) fn emit(
     if kernel.value_bytes != precision.bytes() {
         return Err(EmitError::Precision { kernel: kernel.value_bytes, text: precision.bytes() });
     }
-    let functions = functions::names();
+    let functions = functions::names(kernel);
     let reserved: Vec<&str> = functions.iter().map(String::as_str).collect();
     let own = head::reserved(patches, layouts::has_any(kernel));
     let names = Names::new(kernel, dialect.keywords(), &[&own[..], &reserved].concat())?;
@@ -73,6 +73,9 @@ pub(super) struct Printer<'a> {
     assigned: BTreeMap<IntVar, usize>,
     pub(super) uses: Uses,
     pub(super) vectors: usize,
+    /// The names of the values of calls in each block of statements around this one, and how many there are.
+    called: Vec<BTreeMap<String, String>>,
+    calls: usize,
 }
 
 impl Places for Printer<'_> {
@@ -149,6 +152,8 @@ impl<'a> Printer<'a> {
             assigned,
             uses,
             vectors: 0,
+            called: vec![BTreeMap::new()],
+            calls: 0,
         }
     }
 
@@ -189,7 +194,9 @@ impl<'a> Printer<'a> {
     ) -> Result<(), EmitError> {
         self.line(open);
         self.declared.push(first.into_iter().collect());
+        self.called.push(BTreeMap::new());
         self.list(body)?;
+        self.called.pop();
         self.declared.pop();
         self.line("}");
         Ok(())
@@ -205,7 +212,15 @@ impl<'a> Printer<'a> {
 
     fn unmarked(&mut self, statement: &Nested<'_>) -> Result<(), EmitError> {
         match statement {
+            Nested::Value { reg, value: Tree::Op(Op::Call(of), args) } => {
+                let value = self.called(*of, args)?;
+                self.define(reg.0, &value)?;
+            }
             Nested::Value { reg, value } => {
+                if self.kernel.queues.contains(reg) {
+                    // Values of calls that read the queue are old.
+                    self.called.iter_mut().for_each(BTreeMap::clear);
+                }
                 let value = infix::print(value, SUM, self)?;
                 self.define(reg.0, &value)?;
             }
@@ -230,6 +245,40 @@ impl<'a> Printer<'a> {
             Nested::Plain(stmt) => self.plain(stmt)?,
         }
         Ok(())
+    }
+
+    /// A value of a routine: the routine is called once in a block of statements for all values of the same arguments.
+    fn called(&mut self, of: Called, args: &[Tree]) -> Result<String, EmitError> {
+        let args: Result<Vec<String>, EmitError> =
+            args.iter().map(|arg| infix::print(arg, SUM, self)).collect();
+        let call = format!("{}({})", of.get().function(), args?.join(", "));
+        let known = self.called.last().and_then(|block| block.get(&call)).cloned();
+        let name = match known {
+            Some(name) => name,
+            None => {
+                let name = self.free("values")?;
+                self.line(&format!("const {} {name} = {call};", loops::structure(of)));
+                if let Some(block) = self.called.last_mut() {
+                    block.insert(call, name.clone());
+                }
+                name
+            }
+        };
+        Ok(format!("{name}.v{}", of.value()))
+    }
+
+    /// A name that nothing in the kernel has.
+    fn free(&mut self, wanted: &str) -> Result<String, EmitError> {
+        let names = self.names;
+        let lists = [&names.registers, &names.ints, &names.cells, &names.buffers, &names.shared];
+        loop {
+            self.calls += 1;
+            let name = format!("{wanted}_{}", self.calls);
+            let taken = lists.iter().any(|list| list.contains(&name));
+            if !taken && !names.barriers.contains(&name) {
+                return Ok(name);
+            }
+        }
     }
 
     fn plain(&mut self, stmt: &Stmt) -> Result<(), EmitError> {

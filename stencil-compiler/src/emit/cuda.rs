@@ -364,6 +364,10 @@ impl Dialect for Cuda {
         "static __device__ __forceinline__"
     }
 
+    fn called(&self) -> &'static str {
+        "static __device__ __noinline__"
+    }
+
     fn bits(&self, op: Op, precision: Precision) -> Option<&'static str> {
         match (op, precision) {
             (Op::Exponent, Precision::F32) => Some(EXPONENT_F32),

@@ -37,6 +37,8 @@ pub(super) trait Dialect {
     fn vector(&self, precision: Precision, values: usize) -> Option<&'static str>;
     /// The words before the type of a function that is expanded where it is called.
     fn function(&self) -> &'static str;
+    /// The words before the type of a function that is called.
+    fn called(&self) -> &'static str;
     /// The definition of an operation on bits that is not a function of the language.
     fn bits(&self, op: Op, precision: Precision) -> Option<&'static str>;
     /// Infinity.

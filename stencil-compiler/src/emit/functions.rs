@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::EmitError;
 use super::dialect::{Dialect, literal, real, suffix};
 use super::infix::{self, PRIMARY, SIGN, SUM, Spelling};
 use super::names::{Scope, identifier_ok};
 use super::nest::Tree;
+use super::{EmitError, loops};
 use crate::expr::math::{self, Recording};
 use crate::expr::real::Precision;
-use crate::expr::{Expr, Node, Op, Ref};
+use crate::expr::{Defined, Expr, Node, Op, Ref};
 use crate::kernel::{Kernel, Operand, Reg, Stmt};
 
 /// Operations in one expression, at most.
@@ -18,9 +18,15 @@ const MOST_OPS: usize = 4;
 /// The prefix of names of functions that are not the language's own.
 const PREFIX: &str = "stencil_";
 
-/// Names of all functions that a text may define.
-pub(super) fn names() -> Vec<String> {
-    let spellings = Op::ALL.iter().flat_map(|op| ["f", ""].map(|suffix| op.c(&[], suffix)));
+/// Names of all functions that the text of a kernel may define.
+pub(super) fn names(kernel: &Kernel) -> Vec<String> {
+    let defined = kernel.defined();
+    let loops = defined.loops.iter().map(|of| Op::Loop(*of));
+    let routines = defined.routines.iter().map(|of| Op::Call(*of));
+    let all = Op::ALL.iter().copied().chain(loops).chain(routines);
+    let spellings = all.flat_map(|op| ["f", ""].map(|suffix| op.c(&[], suffix)));
+    let structures = defined.routines.iter().map(|of| loops::structure(*of) + "(");
+    let spellings = spellings.chain(structures);
     spellings
         .filter_map(|text| text.split_once('(').map(|(name, _)| name.to_string()))
         .filter(|name| name.starts_with(PREFIX))
@@ -45,9 +51,17 @@ fn definitions_of(
     dialect: &dyn Dialect,
 ) -> Result<String, EmitError> {
     let mut recordings = BTreeMap::new();
+    let mut defined = Defined::default();
+    used.iter().for_each(|op| defined.add(*op));
+    for routine in &defined.routines {
+        used.extend(routine.get().body.nodes.iter().filter_map(Node::operation));
+    }
+    for looped in &defined.loops {
+        used.extend(looped.body.nodes.iter().filter_map(Node::operation));
+    }
     for op in used.clone() {
         if let Some(recording) = math::recorded(op, precision) {
-            used.extend(recording.expr.nodes.iter().filter_map(operation));
+            used.extend(recording.expr.nodes.iter().filter_map(Node::operation));
             recordings.insert(op, recording);
         }
     }
@@ -58,6 +72,14 @@ fn definitions_of(
     }
     for (op, recording) in &recordings {
         out += &definition(*op, recording, precision, dialect)?;
+        out += "\n";
+    }
+    for looped in defined.loops {
+        out += &loops::definition(looped, precision, dialect)?;
+        out += "\n";
+    }
+    for routine in defined.routines {
+        out += &loops::routine(routine, precision, dialect)?;
         out += "\n";
     }
     Ok(out)
@@ -72,13 +94,6 @@ fn operations(body: &[Stmt], used: &mut BTreeSet<Op>) {
             Stmt::For { body, .. } | Stmt::If { body, .. } => operations(body, used),
             _ => {}
         }
-    }
-}
-
-fn operation(node: &Node<usize>) -> Option<Op> {
-    match node {
-        Node::Op(op, _) => Some(*op),
-        Node::Lit(_) | Node::Atom(_) => None,
     }
 }
 
@@ -117,7 +132,8 @@ pub(super) fn of_numbers(
 ) -> Result<String, EmitError> {
     let precision = Precision::F64;
     let nodes = functions.iter().flat_map(|(_, expr)| &expr.nodes);
-    let mut out = definitions_of(nodes.filter_map(operation).collect(), precision, dialect)?;
+    let used = nodes.filter_map(Node::operation).collect();
+    let mut out = definitions_of(used, precision, dialect)?;
     for (name, expr) in functions {
         if !identifier_ok(name, dialect.keywords()) {
             return Err(EmitError::Name { what: "function", name: (*name).to_string() });
@@ -133,7 +149,7 @@ pub(super) fn of_numbers(
 }
 
 /// A recording as statements.
-struct Function<'a> {
+pub(super) struct Function<'a> {
     precision: Precision,
     dialect: &'a dyn Dialect,
     names: BTreeMap<Ref, String>,
@@ -143,7 +159,7 @@ struct Function<'a> {
 }
 
 impl<'a> Function<'a> {
-    fn new(
+    pub(super) fn new(
         recording: &Recording,
         argument: &dyn Fn(usize) -> String,
         precision: Precision,
@@ -191,29 +207,41 @@ impl<'a> Function<'a> {
         Ok(function)
     }
 
-    /// The statements, which return `result`.
-    fn body(&self, result: Ref) -> Result<String, EmitError> {
+    /// The statements of all values but one, each behind this margin.
+    pub(super) fn statements(&self, but: Option<Ref>, margin: &str) -> Result<String, EmitError> {
         let real = real(self.precision);
         let mut out = String::new();
-        for (at, tree) in self.trees.iter().filter(|(at, _)| *at != result) {
+        for (at, tree) in self.trees.iter().filter(|(at, _)| Some(*at) != but) {
             let text = infix::print(tree, SUM, self)?;
-            out += &format!("  const {real} {} = {text};\n", self.names[at]);
+            out += &format!("{margin}const {real} {} = {text};\n", self.names[at]);
         }
+        Ok(out)
+    }
+
+    /// A value that is a statement, an argument or a number.
+    pub(super) fn value(&self, at: Ref) -> Result<String, EmitError> {
+        infix::print(&leaf(at), SUM, self)
+    }
+
+    /// The statements, which return `result`.
+    fn body(&self, result: Ref) -> Result<String, EmitError> {
+        let out = self.statements(Some(result), "  ")?;
         let tree = self.trees.iter().find(|(at, _)| *at == result);
         let text = match tree {
             Some((_, tree)) => infix::print(tree, SUM, self)?,
-            // An argument or a number.
-            None => infix::print(&leaf(result), SUM, self)?,
+            None => self.value(result)?,
         };
         Ok(out + &format!("  return {text};\n"))
     }
 }
 
-/// The number of uses of each value; a result is used twice, so that it is a statement.
+/// The number of uses of each value; results are used twice, so that they are statements.
 fn uses(recording: &Recording) -> Vec<usize> {
     let nodes = &recording.expr.nodes;
     let mut uses = vec![0; nodes.len()];
-    uses[recording.expr.result().0 as usize] = 2;
+    for result in &recording.expr.results {
+        uses[result.0 as usize] = 2;
+    }
     for (i, node) in nodes.iter().enumerate().rev() {
         if let Node::Op(_, args) = node
             && uses[i] > 0

@@ -17,6 +17,7 @@ mod head;
 mod index;
 mod infix;
 mod layouts;
+mod loops;
 mod marks;
 mod names;
 mod nest;

@@ -169,7 +169,11 @@ impl<'a> List<'a> {
     }
 
     fn operation(&mut self, op: Op, args: &[Operand]) -> Tree {
-        let mut left = if repeats(op) { 0 } else { MOST_OPS - 1 };
+        let mut left = match op {
+            Op::Call(_) => 0,
+            _ if repeats(op) => 0,
+            _ => MOST_OPS - 1,
+        };
         let mut trees = Vec::with_capacity(args.len());
         for arg in args {
             let tree = self.take(*arg, left, DEEPEST - 1);
@@ -187,7 +191,9 @@ impl Nester {
             match stmt {
                 Stmt::Let { reg, op, args } => {
                     let value = list.operation(*op, args);
-                    if self.is_used_soon(*reg, &body[i + 1..]) {
+                    // The values of a routine are made by one statement.
+                    let is_called = matches!(op, Op::Call(_));
+                    if !is_called && self.is_used_soon(*reg, &body[i + 1..]) {
                         list.pending.push((*reg, value));
                     } else {
                         list.out.push(Nested::Value { reg: *reg, value });

@@ -1,14 +1,16 @@
 //! Kernels over rows as Rust, generic over the registers: the program of the host's processor.
 //!
-//! The text has no loop: it computes as many neighbouring cells as a register has lanes. Loops, the
+//! The text has no loop over cells: it computes as many neighbouring cells as a register has lanes. Loops, the
 //! ends of rows and the safety of accesses are the runtime's business.
+
+use std::collections::BTreeSet;
 
 use super::infix::{self, LOWEST, PRIMARY, Spelling};
 use super::names::{Names, Scope};
 use super::nest::{Nested, nest};
 use super::rows::{Places, RowAccess, RowInput, Shift, row_access};
-use super::{EmitError, comment_lines, get};
-use crate::expr::Op;
+use super::{EmitError, comment_lines, get, loops};
+use crate::expr::{Looped, Op};
 use crate::kernel::{BufferId, Kernel, Operand, Stmt};
 
 pub(super) const KEYWORDS: &[&str] = &[
@@ -33,6 +35,11 @@ const PROGRAM: &str = "::stencil_runtime::program";
 /// constant distance from the own cell.
 pub fn rust(kernels: &[&Kernel]) -> Result<String, EmitError> {
     let mut out = String::new();
+    let loops: BTreeSet<Looped> =
+        kernels.iter().flat_map(|kernel| kernel.defined().loops).collect();
+    for looped in loops {
+        out += &loops::rust(looped, &format!("{PROGRAM}::Lanes"));
+    }
     let mut list = String::new();
     for (i, kernel) in kernels.iter().enumerate() {
         let access = row_access(kernel)?;

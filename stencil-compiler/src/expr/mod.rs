@@ -5,19 +5,23 @@
 
 use std::collections::BTreeMap;
 
+pub mod loops;
 pub mod math;
 pub mod op;
 mod rational;
 pub mod real;
+mod routines;
 mod slopes;
 #[cfg(test)]
 mod tests;
 pub mod text;
 
+pub use loops::{Defined, Loop, Looped};
 pub use op::Op;
 pub use rational::Rational;
 pub(crate) use rational::to_f64;
 pub use real::{Arithmetic, Real};
+pub use routines::{Called, Routine};
 
 /// A node's position in its [`Expr`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -50,8 +54,18 @@ pub enum Node<A> {
     Op(Op, Vec<Ref>),
 }
 
+impl<A> Node<A> {
+    /// The operation, if it is one.
+    pub fn operation(&self) -> Option<Op> {
+        match self {
+            Node::Op(op, _) => Some(*op),
+            Node::Lit(_) | Node::Atom(_) => None,
+        }
+    }
+}
+
 /// A pure value: nodes in evaluation order, each defined once, and the results among them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Expr<A> {
     /// Nodes; arguments precede their users.
     pub nodes: Vec<Node<A>>,
@@ -107,12 +121,16 @@ impl<A: Clone + Ord> Expr<A> {
             let value = match node {
                 Node::Lit(lit) => T::from_f64(lit.value()),
                 Node::Atom(atom) => f(atom),
+                Node::Op(op @ (Op::Loop(_) | Op::Call(_)), args) => {
+                    let a: Vec<T> = args.iter().map(|arg| values[arg.0 as usize]).collect();
+                    op.eval(&a)
+                }
                 Node::Op(op, args) => {
                     let mut a = [T::ZERO; Op::MOST_ARGUMENTS];
                     for (slot, arg) in a.iter_mut().zip(args) {
                         *slot = values[arg.0 as usize];
                     }
-                    op.eval(&a[..args.len()])
+                    op.eval_of_table(&a)
                 }
             };
             values.push(value);
@@ -213,9 +231,14 @@ impl<A: Clone + Ord> Builder<A> {
     /// The expression of one result: only what it uses, in depth-first evaluation order, so that
     /// equal expressions have equal lists.
     pub fn finish(&self, result: Ref) -> Expr<A> {
+        self.finish_all(&[result])
+    }
+
+    /// The same with several results, in the order of their first use.
+    pub fn finish_all(&self, results: &[Ref]) -> Expr<A> {
         let mut out = Builder::new();
         let mut map: BTreeMap<Ref, Ref> = BTreeMap::new();
-        let mut stack = vec![(result, false)];
+        let mut stack: Vec<(Ref, bool)> = results.iter().rev().map(|at| (*at, false)).collect();
         while let Some((at, ready)) = stack.pop() {
             if map.contains_key(&at) {
                 continue;
@@ -236,6 +259,7 @@ impl<A: Clone + Ord> Builder<A> {
                 }
             }
         }
-        Expr { nodes: out.nodes, results: vec![map[&result]] }
+        let results = results.iter().map(|at| map[at]).collect();
+        Expr { nodes: out.nodes, results }
     }
 }

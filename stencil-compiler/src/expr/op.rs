@@ -1,6 +1,8 @@
 //! The operation table: one row for each operation, with the facts that every stage needs.
 
+use super::loops::Looped;
 use super::real::Arithmetic;
+use super::routines::Called;
 
 /// One row of the table.
 struct Row {
@@ -18,13 +20,19 @@ macro_rules! operations {
     ($($(#[$doc:meta])* $op:ident $name:literal $arity:literal $cost:literal, $c:literal, $rust:literal, |$a:ident| $eval:expr;)*) => {
         /// An operation on reals with the same bits on every device: exactly rounded, or made of exactly rounded ones.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-        pub enum Op { $($(#[$doc])* $op,)* }
+        pub enum Op {
+            $($(#[$doc])* $op,)*
+            /// A loop that ends by a test.
+            Loop(Looped),
+            /// A value of a routine.
+            Call(Called),
+        }
 
         impl Op {
-            /// Every operation, in the order of the table.
+            /// Every operation of the table, in its order.
             pub const ALL: &'static [Op] = &[$(Op::$op,)*];
 
-            /// The most arguments that any operation takes.
+            /// The most arguments that any operation of the table takes.
             pub const MOST_ARGUMENTS: usize = {
                 let arities: &[usize] = &[$($arity),*];
                 let (mut most, mut i) = (0, 0);
@@ -37,23 +45,25 @@ macro_rules! operations {
                 most
             };
 
-            fn row(self) -> &'static Row {
+            /// Its row, or the name, the arguments and the cost of one that has no row.
+            fn row(self) -> Result<&'static Row, (&'static str, usize, u32)> {
                 match self {
-                    $(Op::$op => &Row { name: $name, arity: $arity, cost: $cost, c: $c, rust: $rust },)*
+                    $(Op::$op => Ok(&Row { name: $name, arity: $arity, cost: $cost, c: $c, rust: $rust }),)*
+                    Op::Loop(of) => Err((&of.get().name, of.arguments, of.cost())),
+                    Op::Call(of) => Err((of.name(), of.get().arguments, of.cost())),
                 }
             }
 
-            /// Returns the result for these arguments in the precision of `T`: rounded once, or within the stated bound
-            /// for a function of [`math`](super::math).
-            ///
-            /// # Panics
-            /// If there are fewer arguments than it takes.
+            /// [`eval`](Self::eval) of an operation of the table; a loop is its first argument.
             #[inline(always)]
-            pub fn eval<T: Arithmetic>(self, a: &[T]) -> T {
-                match self { $(Op::$op => { let $a = a; $eval })* }
+            pub(crate) fn eval_of_table<T: Arithmetic>(self, a: &[T]) -> T {
+                match self {
+                    $(Op::$op => { let $a = a; $eval })*
+                    Op::Loop(_) | Op::Call(_) => a[0],
+                }
             }
 
-            /// [`eval`](Self::eval) in every lane; which operation it is, is asked once.
+            /// [`eval`](Self::eval) of an operation of the table in every lane; which operation it is, is asked once.
             pub(crate) fn eval_lanes<T: Arithmetic, const LANES: usize>(
                 self,
                 args: &[&[T; LANES]; Self::MOST_ARGUMENTS],
@@ -65,6 +75,7 @@ macro_rules! operations {
                             [args[0][lane], args[1][lane], args[2][lane], args[3][lane]];
                         results[lane] = $eval;
                     })*
+                    Op::Loop(_) | Op::Call(_) => *results = *args[0],
                 }
             }
         }
@@ -137,34 +148,73 @@ operations! {
 }
 
 impl Op {
+    /// Returns the result for these arguments in the precision of `T`: rounded once, or within the stated bound
+    /// for a function of [`math`](super::math).
+    ///
+    /// # Panics
+    /// If there are fewer arguments than it takes.
+    #[inline(always)]
+    pub fn eval<T: Arithmetic>(self, a: &[T]) -> T {
+        match self {
+            Op::Loop(of) => of.eval(a),
+            Op::Call(of) => of.eval(a),
+            _ => self.eval_of_table(a),
+        }
+    }
+
     /// Its name in texts.
     pub fn name(self) -> &'static str {
-        self.row().name
+        match self.row() {
+            Ok(row) => row.name,
+            Err((name, ..)) => name,
+        }
     }
 
     /// Number of arguments.
     pub fn arity(self) -> usize {
-        self.row().arity
+        match self.row() {
+            Ok(row) => row.arity,
+            Err((_, arity, _)) => arity,
+        }
     }
 
-    /// Arithmetic instructions it stands for.
+    /// Arithmetic instructions it stands for; of a loop, in the iterations that are expected.
     pub fn cost(self) -> u32 {
-        self.row().cost
+        match self.row() {
+            Ok(row) => row.cost,
+            Err((.., cost)) => cost,
+        }
     }
 
-    /// The operation of this name.
+    /// The operation of the table with this name.
     pub fn from_name(name: &str) -> Option<Op> {
         Op::ALL.iter().copied().find(|op| op.name() == name)
     }
 
     /// Spelling in C over argument texts; `suffix` is `f` in single precision.
     pub fn c(self, args: &[String], suffix: &str) -> String {
-        fill(self.row().c, args).replace("{f}", suffix)
+        match self.row() {
+            Ok(row) => fill(row.c, args).replace("{f}", suffix),
+            Err(_) => self.called(args),
+        }
     }
 
     /// Spelling in Rust over argument texts.
     pub fn rust(self, args: &[String]) -> String {
-        fill(self.row().rust, args)
+        match self.row() {
+            Ok(row) => fill(row.rust, args),
+            Err(_) => self.called(args),
+        }
+    }
+
+    /// The call of a function that a text defines.
+    fn called(self, args: &[String]) -> String {
+        let args = args.join(", ");
+        match self {
+            Op::Loop(of) => format!("{}({args})", of.function()),
+            Op::Call(of) => format!("{}({args}).v{}", of.get().function(), of.value()),
+            _ => args,
+        }
     }
 }
 

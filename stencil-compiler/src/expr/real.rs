@@ -50,6 +50,9 @@ pub trait Arithmetic:
         self.if_lt(b, b, self)
     }
 
+    /// Is it above zero, in every lane if it has several? Never of a value that is only recorded.
+    fn is_positive(self) -> bool;
+
     /// The magnitude of `self` with the sign bit of `sign`.
     fn copysign(self, sign: Self) -> Self;
     /// The integer e with 2^e ≤ `self` < 2^(e+1), for a positive normal number.
@@ -240,6 +243,10 @@ macro_rules! real {
             #[inline(always)]
             fn if_eq(self, b: Self, yes: Self, no: Self) -> Self {
                 if self == b { yes } else { no }
+            }
+            #[inline(always)]
+            fn is_positive(self) -> bool {
+                self > 0.0
             }
             #[inline(always)]
             fn copysign(self, sign: Self) -> Self {

@@ -8,7 +8,15 @@ impl Op {
     ///
     /// # Panics
     /// If there are fewer arguments than it takes.
-    pub fn slopes(self, a: &[f64], result: f64) -> [f64; Op::MOST_ARGUMENTS] {
+    pub fn slopes(self, a: &[f64], result: f64) -> Vec<f64> {
+        match self {
+            Op::Loop(of) => of.slopes(a),
+            Op::Call(of) => of.slopes(a),
+            _ => self.slopes_of_table(a, result)[..self.arity()].to_vec(),
+        }
+    }
+
+    fn slopes_of_table(self, a: &[f64], result: f64) -> [f64; Op::MOST_ARGUMENTS] {
         let choose = |first: bool| if first { [1.0, 0.0] } else { [0.0, 1.0] };
         let [p, q, r, s] = match self {
             Op::Neg => [-1.0, 0.0, 0.0, 0.0],
@@ -40,7 +48,7 @@ impl Op {
                 let same = a[0].is_sign_negative() == a[1].is_sign_negative();
                 [if same { 1.0 } else { -1.0 }, 0.0, 0.0, 0.0]
             }
-            Op::Exponent | Op::PowerOfTwo => [0.0; 4],
+            Op::Exponent | Op::PowerOfTwo | Op::Loop(_) | Op::Call(_) => [0.0; 4],
             Op::Significand => [result / a[0], 0.0, 0.0, 0.0],
             Op::Exp => [result, 0.0, 0.0, 0.0],
             Op::Log => [1.0 / a[0], 0.0, 0.0, 0.0],

@@ -16,7 +16,8 @@ fn call(op: Op) -> Expr<String> {
 
 fn parsed(source: &str) -> Expr<String> {
     let mut lexer = Lexer::new(source).expect("tokens");
-    text::parse(&mut lexer, &mut |name, _| Ok(name.to_string())).expect("an expression")
+    text::parse(&mut lexer, &text::Operations::new(), &mut |name, _| Ok(name.to_string()))
+        .expect("an expression")
 }
 
 #[test]

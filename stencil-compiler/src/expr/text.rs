@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Builder, Expr, Lit, Node, Op, Ref};
+use super::{Builder, Called, Expr, Lit, Loop, Looped, Node, Op, Ref, Routine};
 use crate::syntax::{Lexer, TextError, Token};
 
 const SUM: u8 = 1;
@@ -18,12 +18,121 @@ const MOST_OPERATIONS: u64 = 10_000;
 
 /// Prints the first result of an expression; `atom` prints its atoms.
 pub fn print<A: Clone + Ord>(expr: &Expr<A>, atom: &mut dyn FnMut(&A) -> String) -> String {
-    let mut printer = Printer { expr, atom, shared: shared(expr), kept: BTreeMap::new() };
-    printer.at(expr.result(), SUM)
+    print_at(expr, expr.result(), atom)
+}
+
+/// Prints one value of an expression.
+fn print_at<A: Clone + Ord>(expr: &Expr<A>, at: Ref, atom: &mut dyn FnMut(&A) -> String) -> String {
+    let mut printer = Printer { expr, atom, shared: shared(expr, at), kept: BTreeMap::new() };
+    printer.at(at, SUM)
+}
+
+/// Prints a loop, which expressions then call by its name: `root 2 to 1 within 20 iterations { .. }`, with the numbers of
+/// its arguments and variables, then the new values of these and the test, of arguments `a0` and so on.
+pub fn print_loop(of: &Loop) -> String {
+    let value = |at: &Ref| print_at(&of.body, *at, &mut |argument| format!("a{argument}"));
+    let values: Vec<String> = of.body.results.iter().map(value).collect();
+    let Loop { name, arguments, variables, most, .. } = of;
+    let values = values.join(", ");
+    format!("{name} {arguments} to {variables} within {most} iterations {{ {values} }}")
+}
+
+/// Prints a routine, whose values expressions then call by their names: `flow 2 { flow_x = a0 * a1, flow_y = a1 }`, with the
+/// number of its arguments.
+pub fn print_routine(of: &Routine) -> String {
+    let value = |at: &Ref| print_at(&of.body, *at, &mut |argument| format!("a{argument}"));
+    let values = of.values.iter().zip(&of.body.results);
+    let values: Vec<String> = values.map(|(name, at)| format!("{name} = {}", value(at))).collect();
+    format!("{} {} {{ {} }}", of.name, of.arguments, values.join(", "))
+}
+
+/// The loops and the values of routines that a text has declared, by name.
+pub type Operations = BTreeMap<String, Op>;
+
+/// Takes the name of a new operation.
+fn new_operation(lexer: &mut Lexer, known: &Operations) -> Result<String, TextError> {
+    let name = lexer.name()?;
+    match known.contains_key(&name) || Op::from_name(&name).is_some() {
+        true => lexer.error(format!("`{name}` is an operation already")),
+        false => Ok(name),
+    }
+}
+
+/// Parses an expression of arguments.
+fn of_arguments(lexer: &mut Lexer, known: &Operations) -> Result<Expr<usize>, TextError> {
+    parse(lexer, known, &mut |atom, offset| {
+        let place = atom.strip_prefix('a').and_then(|at| at.parse::<usize>().ok());
+        place.filter(|_| offset.is_none()).ok_or_else(|| format!("no argument `{atom}`"))
+    })
+}
+
+/// Parses a routine, and adds its values to the operations that are known.
+///
+/// # Errors
+/// If the text is no routine, or an operation with the name of a value is known.
+pub fn parse_routine(lexer: &mut Lexer, known: &mut Operations) -> Result<(), TextError> {
+    let name = lexer.name()?;
+    let arguments = lexer.count()?;
+    lexer.expect('{')?;
+    let mut builder = Builder::new();
+    let (mut values, mut results) = (Vec::new(), Vec::new());
+    while !lexer.eat('}') {
+        if !results.is_empty() {
+            lexer.expect(',')?;
+        }
+        values.push(new_operation(lexer, known)?);
+        lexer.expect('=')?;
+        let value = of_arguments(lexer, known)?;
+        results.push(builder.splice(&value));
+    }
+    let body = builder.finish_all(&results);
+    match Called::all(Routine { name, values, arguments, body }) {
+        Ok(all) => {
+            known.extend(all.into_iter().map(|value| (value.name().to_string(), Op::Call(value))));
+            Ok(())
+        }
+        Err(message) => lexer.error(message),
+    }
+}
+
+/// Parses a loop, and adds it to those that are known.
+///
+/// # Errors
+/// If the text is no loop, or one with its name is known.
+pub fn parse_loop(lexer: &mut Lexer, known: &mut Operations) -> Result<(), TextError> {
+    let name = new_operation(lexer, known)?;
+    let arguments = lexer.count()?;
+    lexer.keyword("to")?;
+    let variables = lexer.count()?;
+    lexer.keyword("within")?;
+    let most = lexer.count()?;
+    let Ok(most) = u32::try_from(most) else {
+        return lexer.error(format!("{most} iterations are too many"));
+    };
+    lexer.keyword("iterations")?;
+    lexer.expect('{')?;
+    let mut builder = Builder::new();
+    let mut results = Vec::new();
+    while !lexer.eat('}') {
+        if !results.is_empty() {
+            lexer.expect(',')?;
+        }
+        let value = of_arguments(lexer, &Operations::new())?;
+        results.push(builder.splice(&value));
+    }
+    let body = builder.finish_all(&results);
+    let of = Loop { name: name.clone(), arguments, variables, most, body };
+    match Looped::new(of) {
+        Ok(of) => {
+            known.insert(name, Op::Loop(of));
+            Ok(())
+        }
+        Err(message) => lexer.error(message),
+    }
 }
 
 /// The operations that get numbers: none in a text that is not large.
-fn shared<A: Clone + Ord>(expr: &Expr<A>) -> BTreeSet<Ref> {
+fn shared<A: Clone + Ord>(expr: &Expr<A>, result: Ref) -> BTreeSet<Ref> {
     let mut sizes: Vec<u64> = Vec::with_capacity(expr.nodes.len());
     let (mut once, mut twice) = (BTreeSet::new(), BTreeSet::new());
     for node in &expr.nodes {
@@ -39,7 +148,7 @@ fn shared<A: Clone + Ord>(expr: &Expr<A>) -> BTreeSet<Ref> {
         }
         sizes.push(size);
     }
-    match sizes[expr.result().0 as usize] > MOST_OPERATIONS {
+    match sizes[result.0 as usize] > MOST_OPERATIONS {
         true => twice,
         false => BTreeSet::new(),
     }
@@ -96,21 +205,24 @@ fn literal(lit: Lit) -> String {
 /// Reads the atom that a name, with its offset if one follows, stands for.
 pub type ReadAtom<'a, A> = dyn FnMut(&str, Option<[i32; 3]>) -> Result<A, String> + 'a;
 
-/// Parses one expression.
+/// Parses one expression, which may call these operations beside those of the table.
 ///
 /// # Errors
 /// If the text is not an expression, or `atom` does not know a name.
 pub fn parse<A: Clone + Ord>(
     lexer: &mut Lexer,
+    known: &Operations,
     atom: &mut ReadAtom<'_, A>,
 ) -> Result<Expr<A>, TextError> {
-    let mut parser = Parser { lexer, atom, builder: Builder::new(), kept: Vec::new(), depth: 0 };
+    let builder = Builder::new();
+    let mut parser = Parser { lexer, known, atom, builder, kept: Vec::new(), depth: 0 };
     let result = parser.sum()?;
     Ok(parser.builder.finish(result))
 }
 
 struct Parser<'a, 'b, A> {
     lexer: &'a mut Lexer,
+    known: &'a Operations,
     atom: &'a mut ReadAtom<'b, A>,
     builder: Builder<A>,
     /// Values with numbers.
@@ -194,7 +306,8 @@ impl<A: Clone + Ord> Parser<'_, '_, A> {
         if name == "keep" || name == "kept" {
             return self.kept(name == "keep");
         }
-        let Some(op) = Op::from_name(name) else {
+        let known = self.known.get(name).copied();
+        let Some(op) = known.or_else(|| Op::from_name(name)) else {
             return self.lexer.error(format!("no operation `{name}`"));
         };
         let mut args = vec![self.sum()?];

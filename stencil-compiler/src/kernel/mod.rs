@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::expr::{Lit, Op};
+use crate::expr::{Defined, Lit, Op};
 use crate::plan::Place;
 use crate::schedule::LaunchKind;
 
@@ -417,6 +417,24 @@ pub enum Stmt {
         /// The statements.
         body: Vec<Stmt>,
     },
+}
+
+impl Kernel {
+    /// The loops and routines that it calls.
+    pub fn defined(&self) -> Defined {
+        fn find(body: &[Stmt], found: &mut Defined) {
+            for stmt in body {
+                match stmt {
+                    Stmt::Let { op, .. } => found.add(*op),
+                    Stmt::For { body, .. } | Stmt::If { body, .. } => find(body, found),
+                    _ => {}
+                }
+            }
+        }
+        let mut found = Defined::default();
+        find(&self.body, &mut found);
+        found
+    }
 }
 
 impl Condition {

@@ -1,13 +1,15 @@
 //! Numbered values: common values of two grid functions are computed once. Rounding was fixed before, and nothing here
 //! changes an operation.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 
 use super::lower::{Context, Draft, add, label};
 use super::{Operand, Reg, Stmt};
 use crate::algorithm::{Algorithm, Atom, Def, FnId, Offset, SumTerm, UniformId};
-use crate::expr::{Expr, Lit, Node as ExprNode, Op, Ref};
-use crate::schedule::Refusal;
+use crate::expr::{Called, Expr, Lit, Node as ExprNode, Op, Ref};
+use crate::schedule::{LaunchKind, Refusal, strategies};
 
 /// Number of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,6 +42,8 @@ pub(super) struct Values<'a> {
     at: BTreeMap<(FnId, Offset), ValueId>,
     stored: Vec<FnId>,
     delayed: Vec<FnId>,
+    /// Are routines written out? In rows they share values with what stands beside them.
+    writes_out: bool,
 }
 
 impl<'a> Values<'a> {
@@ -49,6 +53,7 @@ impl<'a> Values<'a> {
         let stored: Result<Vec<FnId>, Refusal> =
             context.launch.inputs.iter().map(|(name, _)| context.find(name)).collect();
         let stored = stored?;
+        let strategy = strategies::find(&context.launch.blocking.strategy)?;
         let (values, names, origins, known, at) = Default::default();
         Ok(Values {
             algorithm: context.algorithm,
@@ -60,6 +65,7 @@ impl<'a> Values<'a> {
             at,
             stored,
             delayed,
+            writes_out: strategy.kind == LaunchKind::Rows,
         })
     }
 
@@ -167,6 +173,10 @@ impl<'a> Values<'a> {
                 ExprNode::Atom(Atom::Access(access)) => {
                     self.value(access.of, add(at, access.at))?
                 }
+                ExprNode::Op(Op::Call(of), args) if self.writes_out => {
+                    let args: Vec<ValueId> = args.iter().map(|a| done[a.0 as usize]).collect();
+                    self.written_out(*of, &args, &label(&format!("{name}_t"), at))
+                }
                 ExprNode::Op(op, args) => {
                     let args = args.iter().map(|a: &Ref| done[a.0 as usize]).collect();
                     let last = i + 1 == expr.nodes.len();
@@ -177,6 +187,23 @@ impl<'a> Values<'a> {
             done.push(value);
         }
         Ok(done[expr.result().0 as usize])
+    }
+
+    /// A value of a routine by its operations.
+    fn written_out(&mut self, of: Called, args: &[ValueId], name: &str) -> ValueId {
+        let cell = RefCell::new(self);
+        let mut literal = |value| {
+            let mut values = cell.borrow_mut();
+            values.number(Value::Lit(Lit::new(value)), "lit")
+        };
+        let mut op = |op: Op, args: &[&ValueId]| {
+            let args = args.iter().map(|arg| **arg).collect();
+            Ok::<_, Infallible>(cell.borrow_mut().number(Value::Op(op, args), name))
+        };
+        match of.written_out(args, &mut literal, &mut op) {
+            Ok(value) => value,
+            Err(never) => match never {},
+        }
     }
 
     /// Adds terms to a sum, in order: a product first, then fused multiply-adds.

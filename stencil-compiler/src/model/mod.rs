@@ -17,6 +17,7 @@ pub mod layer;
 mod nesting;
 pub mod parse;
 mod rebuild;
+mod repeated;
 pub mod riemann;
 mod scheme;
 mod seconds;
@@ -25,6 +26,8 @@ pub mod text;
 
 pub use at_face::AtFace;
 pub use formulation::Formulation;
+pub(crate) use parse::number::nearest_decimal;
+pub(crate) use repeated::Repeated;
 pub use riemann::{Gives, RiemannSolver, Side, Solved};
 pub use scheme::{Arith, Averaged, Mixed, Repair, Scheme, Splitting, Sweep, Variables};
 pub(crate) use seconds::Seconds;

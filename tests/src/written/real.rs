@@ -38,6 +38,9 @@ impl Arithmetic for Wide {
     fn if_eq(self, b: Self, yes: Self, no: Self) -> Self {
         if self == b { yes } else { no }
     }
+    fn is_positive(self) -> bool {
+        self > Wide::from(0.0)
+    }
     fn copysign(self, sign: Self) -> Self {
         match self.to_f64().is_sign_negative() == sign.to_f64().is_sign_negative() {
             true => self,

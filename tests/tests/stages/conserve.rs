@@ -279,7 +279,65 @@ fn the_exact_solver_has_the_same_bits_on_all_engines() {
     exact_solver::<f64>();
 }
 
-/// Loops are unrolled, so that its kernels are long.
+/// Water whose depth is found by a loop, in each state that a solver goes through.
+fn solved(dimension: usize, scheme: &str) -> Algorithm {
+    let function = SOLVERS.split("riemann").next().expect("the function before solvers");
+    algorithm_of(&format!(
+        "system Solved in {dimension}d {{
+            conserved h: scalar; conserved m: vector;
+            {function}
+            let depth = root((h + 2)^2);
+            let u = m/depth;
+            flux h -> m;
+            flux m -> outer(m, u) + depth^2/2*I;
+        }}
+        scheme s for Solved {{ {scheme} }}"
+    ))
+}
+
+fn solved_states<T: Real>() {
+    for (dimension, scheme, cells) in [
+        (
+            1,
+            "reconstruct: plm<limiter = mc>; riemann: musta<stages = 2>; time: ssprk2;",
+            [23, 1, 1],
+        ),
+        (2, "reconstruct: constant; riemann: force; time: euler;", [36, 9, 1]),
+    ] {
+        let algorithm = solved(dimension, scheme);
+        // The fluxes along each axis are a function that is called for all states.
+        assert_eq!(algorithm.defined().routines.len(), dimension);
+        let case = Case::new(&algorithm, cells).stepping(1e-3);
+        Reference::<T>::of(&algorithm, case, STEPS).agree_in_turn(3);
+    }
+}
+
+#[test]
+fn fluxes_that_are_called_have_the_same_bits_on_all_engines() {
+    solved_states::<f32>();
+    solved_states::<f64>();
+}
+
+#[test]
+fn a_text_calls_the_fluxes_of_each_state_once() {
+    let algorithm =
+        solved(2, "reconstruct: plm<limiter = mc>; riemann: musta<stages = 2>; time: euler;");
+    let schedule = text::parse("schedule kernel march").or_panic();
+    let compiled = compile(&algorithm, &schedule, &Target::new(4)).or_panic();
+    let text = device_text(compiled.kernels[0].clone(), Precision::F32);
+    // For each face, the state between both sides three times, and two states of each forecast, whatever the number of components.
+    for axis in ["x", "y"] {
+        let calls = text.matches(&format!("= stencil_fluxes_{axis}(")).count();
+        assert!(calls > 0 && calls.is_multiple_of(3 + 2 * 2), "{calls} {axis}\n{text}");
+        assert_eq!(text.matches(&format!(" stencil_fluxes_{axis}(float")).count(), 1);
+    }
+    let Some(nvrtc) = compiler() else {
+        return;
+    };
+    let found = resources(nvrtc, &text, ARCH);
+    assert_eq!(found.spill_stores, 0, "{found:?}");
+}
+
 #[test]
 fn the_exact_solver_compiles_without_a_device() {
     let Some(nvrtc) = compiler() else {

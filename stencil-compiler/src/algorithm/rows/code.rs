@@ -2,15 +2,19 @@
 //! writes the result leaves it as it is.
 
 use super::tape::ScalarId;
-use crate::expr::Op;
+use crate::expr::{Looped, Op};
 
 /// The work of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
     /// The first argument.
     Copy,
-    /// An operation of the arguments.
+    /// An operation of the table, of the arguments.
     Op(Op),
+    /// Passes the first argument on to a loop, as its argument of this number. The result stays.
+    Pass(u32),
+    /// A loop of what was passed to it.
+    Loop(Looped),
     /// The third argument, a number, times the pair of the first two.
     Product(Pair),
     /// The same, added to the result with one rounding.
@@ -66,9 +70,9 @@ impl<R: Copy, S: Copy> Instruction<R, S> {
     /// Is the last argument free to name a row that receives the result?
     pub(super) fn can_keep(&self) -> bool {
         match self.work {
-            Work::Write(_) | Work::Keep => false,
+            Work::Write(_) | Work::Keep | Work::Pass(_) => false,
             Work::Op(op) => op.arity() < Op::MOST_ARGUMENTS,
-            Work::Copy | Work::Product(_) | Work::Term(_) => true,
+            Work::Copy | Work::Loop(_) | Work::Product(_) | Work::Term(_) => true,
         }
     }
 

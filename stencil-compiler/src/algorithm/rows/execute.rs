@@ -3,9 +3,8 @@
 
 use super::cells::{BLOCK_BYTES, Block, Cells};
 use super::code::{Address, Argument, Loaded, Pair, Work};
-use crate::expr::Op;
-use crate::expr::Real;
 use crate::expr::real::Arithmetic;
+use crate::expr::{Loop, Op, Real};
 
 /// The arrays that instructions read and write.
 pub(super) struct Arrays<'a, 'i, 'o, T> {
@@ -137,7 +136,7 @@ fn frequent<'a, C: Cells>(
                 result.store(&mut to[at.output as usize..]);
                 result
             }
-            Work::Op(_) | Work::Write(_) => leave!(),
+            Work::Op(_) | Work::Pass(_) | Work::Loop(_) | Work::Write(_) => leave!(),
         };
         keep(result, instruction.args[3], at, arrays);
     }
@@ -168,17 +167,26 @@ fn rare<C: Cells>(
     let slots = &mut arrays.registers[arrays.result..];
     let slot = slot_cells::<C::Value>();
     let mut result = Block::<C>::load(slots);
+    if let Work::Pass(at) = instruction.work {
+        let passed = passed::<C::Value>(at as usize);
+        return slots.copy_within(slot..slot + Block::<C>::CELLS, passed);
+    }
     let (x, y) = (Block::<C>::load(&slots[slot..]), Block::<C>::load(&slots[2 * slot..]));
     let (z, w) = (Block::<C>::load(&slots[3 * slot..]), Block::<C>::load(&slots[4 * slot..]));
     for (k, value) in result.0.iter_mut().enumerate() {
         let (x, y, z, w) = (x.0[k], y.0[k], z.0[k], w.0[k]);
         *value = match instruction.work {
             Work::Copy => x,
-            Work::Op(op) => op.eval(&[x, y, z, w]),
+            Work::Op(op) => op.eval_of_table(&[x, y, z, w]),
+            Work::Loop(of) => {
+                let at = |argument| passed::<C::Value>(argument) + k * C::COUNT;
+                let arguments = (0..of.arguments).map(|argument| C::load(&slots[at(argument)..]));
+                of.eval_inlined(&arguments.collect::<Vec<_>>())
+            }
             Work::Product(pair) => z * paired(pair, x, y),
             Work::Term(pair) => z.fma(paired(pair, x, y), *value),
             // The loop keeps results itself: no register is too short.
-            Work::Keep | Work::Write(_) => *value,
+            Work::Keep | Work::Pass(_) | Work::Write(_) => *value,
         };
     }
     result.store(slots);
@@ -190,8 +198,13 @@ fn rare<C: Cells>(
     }
 }
 
-/// Slots before those of values: the result, and the arguments of a rare instruction.
-pub(super) const OWN_SLOTS: usize = 1 + Op::MOST_ARGUMENTS;
+/// Slots before those of values: the result, the arguments of a rare instruction, and those of a loop.
+pub(super) const OWN_SLOTS: usize = 1 + Op::MOST_ARGUMENTS + Loop::MOST_ARGUMENTS;
+
+/// The place of an argument of a loop, from the slot of the result on.
+const fn passed<T>(argument: usize) -> usize {
+    (1 + Op::MOST_ARGUMENTS + argument) * slot_cells::<T>()
+}
 
 /// Cells of a slot.
 pub(super) const fn slot_cells<T>() -> usize {

@@ -167,6 +167,12 @@ impl Selector<'_> {
         let mut code: Vec<(Work, Vec<Argument<Operand, ScalarId>>)> = match value {
             Value::Input { .. } | Value::Own { .. } | Value::Fill(_) => return,
             Value::Sum { before, terms } => self.sum(*before, terms),
+            Value::Op(Op::Loop(of), args) => {
+                let pass =
+                    |(at, arg): (usize, &Arg)| (Work::Pass(at as u32), vec![self.argument(*arg)]);
+                let passed = args.iter().enumerate().map(pass);
+                passed.chain([(Work::Loop(*of), Vec::new())]).collect()
+            }
             Value::Op(op, args) => {
                 let args = args.iter().map(|arg| self.argument(*arg));
                 vec![(Work::Op(*op), args.collect())]

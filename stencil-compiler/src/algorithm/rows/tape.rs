@@ -1,9 +1,11 @@
 //! From a DAG of grid functions to a list of row values, each computed once.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 
 use crate::algorithm::{Access, Algorithm, Atom, Def, FnId, StateId, SumTerm, UniformId};
-use crate::expr::{Expr, Lit, Node, Op, Real};
+use crate::expr::{Called, Expr, Lit, Node, Op, Real};
 
 /// Terms of a sum that are evaluated before they are added; longer sums take several passes, so that
 /// few rows are kept.
@@ -216,6 +218,10 @@ impl<'a> Tape<'a> {
                     Arg::Scalar(self.scalar(Scalar::Uniform(*uniform)))
                 }
                 Node::Atom(Atom::Access(access)) => self.access(access, key),
+                Node::Op(Op::Call(of), refs) => {
+                    let args: Vec<Arg> = refs.iter().map(|r| args[r.0 as usize]).collect();
+                    self.written_out(*of, &args)
+                }
                 Node::Op(op, refs) => {
                     let args: Vec<Arg> = refs.iter().map(|r| args[r.0 as usize]).collect();
                     self.op(*op, args)
@@ -224,6 +230,20 @@ impl<'a> Tape<'a> {
             args.push(arg);
         }
         args[expr.result().0 as usize]
+    }
+
+    /// A value of a routine by its operations.
+    fn written_out(&mut self, of: Called, args: &[Arg]) -> Arg {
+        let cell = RefCell::new(self);
+        let mut literal = |value| Arg::Scalar(cell.borrow_mut().literal(Lit::new(value)));
+        let mut op = |op: Op, args: &[&Arg]| {
+            let args = args.iter().map(|arg| **arg).collect();
+            Ok::<Arg, Infallible>(cell.borrow_mut().op(op, args))
+        };
+        match of.written_out(args, &mut literal, &mut op) {
+            Ok(value) => value,
+            Err(never) => match never {},
+        }
     }
 
     fn op(&mut self, op: Op, args: Vec<Arg>) -> Arg {

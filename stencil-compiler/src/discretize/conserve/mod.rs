@@ -424,6 +424,32 @@ impl<'a> Law<'a> {
         expander.in_states(states, label, |expander| self.flowing(expander, axis, label))
     }
 
+    /// The same by calls of one function for all states, if that is expensive: of solvers that evaluate fluxes in several states.
+    pub(super) fn fluxes_called(
+        &self,
+        expander: &mut Expander<'_>,
+        states: &States,
+        axis: usize,
+        label: &str,
+    ) -> Result<Vec<Poly>> {
+        // Fluxes may read sources, whose values are those at the place of the states.
+        if !self.model.sources.is_empty() {
+            return self.fluxes(expander, states, axis, label);
+        }
+        let name = format!("fluxes_{}", AXES[axis]);
+        let make =
+            |inner: &mut Expander<'_>, states: &States| self.fluxes(inner, states, axis, "called");
+        let Some(called) = expander.of_states(&name, &states.components, &make)? else {
+            return self.fluxes(expander, states, axis, label);
+        };
+        let names = self
+            .conserved()
+            .map(|(component, _)| format!("{}_flux_{label}", self.components.fields[component]));
+        let all: Vec<(String, Poly)> = names.zip(called).collect();
+        let all = expander.name_all(format!("flux_{label}"), all.into_iter());
+        Ok(all)
+    }
+
     /// The fluxes in the states that the expander is in.
     fn flowing(&self, expander: &mut Expander<'_>, axis: usize, label: &str) -> Result<Vec<Poly>> {
         let mut all = Vec::new();

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 use super::algebra::Algebra;
 use crate::discretize::atoms::Atom;
 use crate::discretize::expand::{Result, overflow};
-use crate::discretize::poly::{AtomId, Monomial, Poly, Uniform};
+use crate::discretize::poly::{AtomId, Monomial, Overflow, Poly, Uniform};
 use crate::expr::{Op, Rational};
+use crate::model::nearest_decimal;
 
 /// A direction in the space of states.
 pub(super) struct Tangent<'d> {
@@ -120,10 +121,38 @@ impl<'d> Tangent<'d> {
     ) -> Result<Poly> {
         let changes: Result<Vec<Poly>> = parts.iter().map(|part| self.of(algebra, part)).collect();
         let changes = changes?;
-        if changes.iter().all(|change| change.0.is_empty()) {
+        let still = changes.iter().all(|change| change.0.is_empty());
+        if still {
             return Ok(Poly::default());
         }
-        change(algebra, op, parts, &changes, value)
+        match op {
+            // Iterations change one after the other, and so do the values of a routine.
+            Op::Loop(_) | Op::Call(_) => {
+                let value = written_out(algebra, op, parts)?;
+                self.of(algebra, &value)
+            }
+            _ => change(algebra, op, parts, &changes, value),
+        }
+    }
+}
+
+/// A loop or a value of a routine by the operations that it is made of; any other operation as it is.
+fn written_out(of: &mut Algebra<'_, '_>, op: Op, parts: &[Poly]) -> Result<Poly> {
+    let mut fits = true;
+    let mut number = |value: f64| {
+        let exact = nearest_decimal(value);
+        fits &= exact.is_some();
+        Poly::uniform(Uniform::number(exact.unwrap_or_default()))
+    };
+    let mut make = |op: Op, args: &[&Poly]| Ok(of.op(op, args));
+    let value = match op {
+        Op::Loop(looped) => looped.unrolled(parts, &mut number, &mut make),
+        Op::Call(called) => called.written_out(parts, &mut number, &mut make),
+        _ => make(op, &parts.iter().collect::<Vec<_>>()),
+    };
+    match fits {
+        true => value,
+        false => Err(overflow(of.span)(Overflow)),
     }
 }
 
@@ -198,8 +227,9 @@ fn change(
         Op::Max => Ok(of.op(Op::Lt, &[a, b, db, da])),
         Op::Lt | Op::Le | Op::Eq => Ok(of.op(op, &[a, b, &changes[2], &changes[3]])),
         Op::Copysign => signed(of, [a, da], b),
-        // Piecewise constant.
+        // Piecewise constant; loops and routines are written out before.
         Op::Floor | Op::Exponent | Op::PowerOfTwo => Ok(Poly::default()),
+        Op::Loop(_) | Op::Call(_) => Ok(Poly::default()),
         Op::Significand => {
             let ratio = of.over(value, a);
             of.times(&ratio, da)

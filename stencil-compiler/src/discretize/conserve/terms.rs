@@ -64,6 +64,8 @@ impl Sizes<'_> {
         let size = match atoms.get(atom) {
             Atom::State(_) => 1,
             Atom::Named(at) => self.poly(&atoms.named[*at].1),
+            // They have no names in the language.
+            Atom::Call(Op::Loop(_) | Op::Call(_), _) => MOST_OPERATIONS + 1,
             Atom::Call(_, parts) => 1 + parts.iter().map(|part| self.poly(part)).sum::<usize>(),
             Atom::At { of, .. } | Atom::Derivative { of, .. } => self.atom(*of),
         };

@@ -26,6 +26,9 @@ pub struct Recording {
 /// assert_eq!(recorded(Op::Add, Precision::F64), None);
 /// ```
 pub fn recorded(op: Op, precision: Precision) -> Option<Recording> {
+    if let Op::Loop(_) | Op::Call(_) = op {
+        return None;
+    }
     let tape = Tape {
         precision,
         builder: RefCell::new(Builder::new()),
@@ -120,6 +123,9 @@ impl Arithmetic for Recorded<'_> {
     }
     fn if_eq(self, b: Self, yes: Self, no: Self) -> Self {
         self.op(Op::Eq, [self, b, yes, no])
+    }
+    fn is_positive(self) -> bool {
+        false
     }
     fn copysign(self, sign: Self) -> Self {
         self.op(Op::Copysign, [self, sign])

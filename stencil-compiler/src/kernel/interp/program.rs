@@ -44,6 +44,11 @@ pub(super) enum Inst<'k> {
         args: [usize; Op::MOST_ARGUMENTS],
         count: usize,
     },
+    Call {
+        reg: usize,
+        op: Op,
+        args: Vec<usize>,
+    },
     Set {
         reg: usize,
         value: usize,
@@ -205,6 +210,10 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
                 Inst::Int { var, value }
             }
             Stmt::Cell { cell, at } => Inst::Cell { cell: cell.0 as usize, at: self.scalars(at) },
+            Stmt::Let { reg, op: op @ (Op::Loop(_) | Op::Call(_)), args } => {
+                let args = args.iter().map(|arg| self.arg(*arg)).collect();
+                Inst::Call { reg: reg.0 as usize, op: *op, args }
+            }
             Stmt::Let { reg, op, args } => {
                 // No lane looks at arguments that an operation does not take.
                 let mut fixed = [0; Op::MOST_ARGUMENTS];

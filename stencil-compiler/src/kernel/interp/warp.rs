@@ -216,6 +216,18 @@ impl<T: Real> Warp<T> {
         self.defined[reg] = defined;
     }
 
+    /// A loop or a value of a routine, in each thread that is at work.
+    pub(super) fn called(&mut self, reg: usize, op: Op, args: &[usize]) {
+        let mut values = [T::ZERO; LANES];
+        for lane in lanes(self.mask) {
+            let own: Vec<T> = args.iter().map(|arg| self.regs[*arg][lane]).collect();
+            values[lane] = op.eval(&own);
+        }
+        let defined = args.iter().fold(self.mask, |all, arg| all & self.defined[*arg]);
+        self.regs[reg] = values;
+        self.defined[reg] = defined;
+    }
+
     pub(super) fn set(&mut self, reg: usize, value: usize) {
         for lane in lanes(self.mask) {
             self.regs[reg][lane] = self.regs[value][lane];

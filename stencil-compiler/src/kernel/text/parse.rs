@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::expr::{self, text::Operations};
 use crate::kernel::{
     BarrierArray, Buffer, BufferId, CellVar, IntVar, Kernel, Launch, Mode, Reg, SharedArray,
     SharedId,
@@ -22,8 +23,14 @@ const DEEPEST: usize = 200;
 pub fn parse(text: &str) -> Result<Kernel> {
     let mut lexer = Lexer::new(text)?;
     lexer.keyword("kernel")?;
-    let mut parser =
-        Parser { kernel: empty(lexer.name()?), registers: BTreeMap::new(), lexer, depth: 0 };
+    let operations = Operations::new();
+    let mut parser = Parser {
+        kernel: empty(lexer.name()?),
+        registers: BTreeMap::new(),
+        operations,
+        lexer,
+        depth: 0,
+    };
     parser.lexer.expect('{')?;
     while !parser.lexer.eat_name("code") {
         parser.declaration()?;
@@ -69,6 +76,7 @@ pub(super) struct Parser {
     pub(super) kernel: Kernel,
     /// The registers by name: there may be many thousands.
     registers: BTreeMap<String, Reg>,
+    pub(super) operations: Operations,
     depth: usize,
 }
 
@@ -97,6 +105,8 @@ impl Parser {
                 let arrivals = self.number()?;
                 self.kernel.barriers.push(BarrierArray { name, slots, arrivals });
             }
+            "loop" => expr::text::parse_loop(&mut self.lexer, &mut self.operations)?,
+            "routine" => expr::text::parse_routine(&mut self.lexer, &mut self.operations)?,
             "uniforms" => self.kernel.uniforms = self.names()?,
             "registers" => {
                 self.kernel.registers = self.names()?;

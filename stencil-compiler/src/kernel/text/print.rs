@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use super::AXES;
-use crate::expr::{Lit, Op};
+use crate::expr::{self, Lit, Op};
 use crate::kernel::{
     BarrierId, BufferId, CellVar, Condition, Index, IntVar, Kernel, Mode, Operand, Reg, Relation,
     SharedId, Stmt,
@@ -72,6 +72,11 @@ fn header(kernel: &Kernel) -> Vec<String> {
             .iter()
             .map(|b| format!("barrier {}[{}] arrivals {}", b.name, b.slots, b.arrivals)),
     );
+    let defined = kernel.defined();
+    let loops = defined.loops.iter().map(|of| format!("loop {}", expr::text::print_loop(of)));
+    lines.extend(loops);
+    let routines = defined.routines.iter().map(|of| expr::text::print_routine(of.get()));
+    lines.extend(routines.map(|text| format!("routine {text}")));
     let printer = Printer { kernel };
     let queues: Vec<String> =
         kernel.queues.iter().map(|q| printer.name(&kernel.registers, q.0)).collect();

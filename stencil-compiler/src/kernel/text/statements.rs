@@ -155,7 +155,10 @@ impl Parser {
             return Ok((Op::Neg, vec![self.operand()?]));
         }
         let call = match (self.lexer.peek(), self.lexer.peek_second()) {
-            (Token::Name(name), Token::Punct('(')) => Op::from_name(name),
+            (Token::Name(name), Token::Punct('(')) => {
+                let known = self.operations.get(name).copied();
+                known.or_else(|| Op::from_name(name))
+            }
             _ => None,
         };
         if let Some(op) = call {

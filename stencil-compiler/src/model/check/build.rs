@@ -69,7 +69,7 @@ impl Term {
     }
 
     /// Is it one name or number, which may be repeated?
-    pub(in crate::model) fn is_leaf(&self) -> bool {
+    pub(crate) fn is_leaf(&self) -> bool {
         match &self.kind {
             TermKind::Number(_)
             | TermKind::Field(_)

@@ -92,7 +92,7 @@ fn split_suffix(text: &str) -> (&str, &str) {
 
 /// The shortest decimal that reads back as a finite number, as a fraction; `None` if it does not
 /// fit.
-pub(in crate::model) fn nearest_decimal(value: f64) -> Option<Rational> {
+pub(crate) fn nearest_decimal(value: f64) -> Option<Rational> {
     let size = parse(&format!("{:e}", value.abs())).ok()?;
     Some(if value < 0.0 { -size } else { size })
 }

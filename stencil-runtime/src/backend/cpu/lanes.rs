@@ -119,6 +119,10 @@ impl<T: Real, const N: usize> Arithmetic for Group<T, N> {
     each_lane!(fn if_lt(b, yes, no));
     each_lane!(fn if_le(b, yes, no));
     each_lane!(fn if_eq(b, yes, no));
+    #[inline(always)]
+    fn is_positive(self) -> bool {
+        self.0.iter().all(|value| value.is_positive())
+    }
     each_lane!(fn copysign(sign));
     each_lane!(fn exponent());
     each_lane!(fn significand());

@@ -31,7 +31,7 @@ pub(super) fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
     let label = format!("{}_between", super::super::AXES[axis]);
     let given_at = GivenAt::upper_face(axis, 0);
     let states = States { components: states, given_at, ..States::default() };
-    let between = face.law.fluxes(of.expander, &states, axis, &label)?;
+    let between = face.law.fluxes_called(of.expander, &states, axis, &label)?;
     let mut all = Vec::new();
     for (at, richtmyer) in between.iter().enumerate() {
         let [sum, jump] = face.sum_and_jump(at)?;

@@ -42,7 +42,7 @@ fn forecast(face: &mut Face<'_, '_, '_>, between: &[Poly], label: &str) -> Resul
         let given_at = GivenAt::upper_face(axis, 0);
         let states = States { components: side.states.clone(), given_at, ..States::default() };
         let label = format!("{label}_{}", if below { "below" } else { "above" });
-        face.sides[at].fluxes = face.law.fluxes(of.expander, &states, axis, &label)?;
+        face.sides[at].fluxes = face.law.fluxes_called(of.expander, &states, axis, &label)?;
     }
     Ok(())
 }

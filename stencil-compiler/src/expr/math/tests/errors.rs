@@ -67,7 +67,8 @@ fn near_multiples(i: usize) -> f64 {
 }
 
 fn each_point(op: Op, double: bool, mut check: impl FnMut([f64; 2])) {
-    let mut random = Random(op as u64);
+    let seed = Op::ALL.iter().position(|other| *other == op);
+    let mut random = Random(seed.unwrap_or(0) as u64);
     for i in 0..POINTS {
         let args = match op {
             Op::Sin | Op::Cos if i % 8 == 0 => [near_multiples(i), 0.0],

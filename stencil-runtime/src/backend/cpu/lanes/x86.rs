@@ -115,6 +115,13 @@ macro_rules! register {
                 $name(unsafe { $select::<_CMP_EQ_OQ>(self.0, b.0, yes.0, no.0) })
             }
             #[inline(always)]
+            fn is_positive(self) -> bool {
+                let mut lanes = [0.0; <Self as Lanes>::COUNT];
+                // SAFETY: as above, and there is room for each lane.
+                unsafe { $store(lanes.as_mut_ptr(), self.0) };
+                lanes.iter().all(|value: &$value| *value > 0.0)
+            }
+            #[inline(always)]
             fn copysign(self, sign: Self) -> Self {
                 let mask = Self::splat(-0.0).0;
                 // SAFETY: as above.

@@ -1,0 +1,192 @@
+//! Functions of numbers with several values, as operations: a text has each once, and calls it.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use super::real::Arithmetic;
+use super::{Builder, Expr, Loop, Node, Op, Ref};
+
+/// A function of numbers with several values.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Routine {
+    /// Its name in texts.
+    pub name: String,
+    /// The names of its values in texts.
+    pub values: Vec<String>,
+    /// The number of arguments.
+    pub arguments: usize,
+    /// The values; an atom is the position of an argument. It may call loops.
+    pub body: Expr<usize>,
+}
+
+impl Routine {
+    /// Checks that the body fits the arguments, and calls no other routine.
+    ///
+    /// # Errors
+    /// The first violation.
+    pub fn check(&self) -> Result<(), String> {
+        self.body.check()?;
+        if self.body.results.len() != self.values.len() {
+            return Err("it has as many values as names".into());
+        }
+        if !(1..=Loop::MOST_ARGUMENTS).contains(&self.arguments) {
+            return Err(format!("its arguments are 1 to {}", Loop::MOST_ARGUMENTS));
+        }
+        let mut atoms = self.body.atoms();
+        if atoms.any(|at| *at >= self.arguments) {
+            return Err("it reads more than its arguments".into());
+        }
+        let nested = |node: &Node<usize>| matches!(node, Node::Op(Op::Call(_), _));
+        if self.body.nodes.iter().any(nested) {
+            return Err("it calls another routine".into());
+        }
+        Ok(())
+    }
+
+    /// Its name as a function of programs, in which the language's own functions begin alike.
+    pub fn function(&self) -> String {
+        format!("stencil_{}", self.name)
+    }
+
+    /// Does it do the same, whatever its names?
+    pub fn is_same(&self, other: &Routine) -> bool {
+        (self.arguments, &self.body) == (other.arguments, &other.body)
+    }
+}
+
+/// Routines by their contents: each is kept once, as [loops](super::loops) are.
+static KNOWN: Mutex<BTreeSet<&'static Routine>> = Mutex::new(BTreeSet::new());
+
+/// One value of a routine, as an operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Called {
+    of: &'static Routine,
+    value: usize,
+}
+
+impl Called {
+    /// The operations of all values of a routine.
+    ///
+    /// # Errors
+    /// If the routine [fails its check](Routine::check).
+    pub fn all(of: Routine) -> Result<Vec<Self>, String> {
+        of.check().map_err(|why| format!("routine `{}`: {why}", of.name))?;
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let of: &'static Routine = match known.get(&of) {
+            Some(found) => found,
+            None => {
+                let kept = Box::leak(Box::new(of));
+                known.insert(kept);
+                kept
+            }
+        };
+        Ok((0..of.values.len()).map(|value| Called { of, value }).collect())
+    }
+
+    /// The routine.
+    pub fn get(self) -> &'static Routine {
+        self.of
+    }
+
+    /// The first value of the routine.
+    pub(crate) fn first(self) -> Self {
+        Called { value: 0, ..self }
+    }
+
+    /// The position of the value among those of the routine.
+    pub fn value(self) -> usize {
+        self.value
+    }
+
+    /// The name of the value in texts.
+    pub fn name(self) -> &'static str {
+        &self.of.values[self.value]
+    }
+
+    /// Arithmetic instructions of the routine, shared among its values.
+    pub fn cost(self) -> u32 {
+        let all: u32 = self.of.body.nodes.iter().filter_map(Node::operation).map(Op::cost).sum();
+        all.div_ceil(self.of.values.len() as u32)
+    }
+
+    /// The value for these arguments.
+    pub(super) fn eval<T: Arithmetic>(self, arguments: &[T]) -> T {
+        let like = arguments[0];
+        let mut values: Vec<T> = Vec::with_capacity(self.of.body.nodes.len());
+        for node in &self.of.body.nodes {
+            values.push(match node {
+                Node::Lit(lit) => like.lit(lit.value()),
+                Node::Atom(at) => arguments[*at],
+                Node::Op(op, args) => {
+                    let args: Vec<T> = args.iter().map(|arg| values[arg.0 as usize]).collect();
+                    op.eval(&args)
+                }
+            });
+        }
+        values[self.of.body.results[self.value].0 as usize]
+    }
+
+    /// The derivative by each argument, at these arguments.
+    pub(super) fn slopes(self, arguments: &[f64]) -> Vec<f64> {
+        let unit = |at: usize| {
+            let mut all = vec![0.0; arguments.len()];
+            all[at] = 1.0;
+            all
+        };
+        let changes: Vec<Vec<f64>> = (0..arguments.len()).map(unit).collect();
+        let (_, mut slopes) = self.of.body.changes(arguments, &changes);
+        slopes.swap_remove(self.of.body.results[self.value].0 as usize)
+    }
+
+    /// The value with the operations of the routine in place of the call. `op` makes an operation of values.
+    pub(crate) fn written_out<V: Clone, E>(
+        self,
+        arguments: &[V],
+        number: &mut dyn FnMut(f64) -> V,
+        op: &mut dyn FnMut(Op, &[&V]) -> Result<V, E>,
+    ) -> Result<V, E> {
+        let mut values: Vec<V> = Vec::with_capacity(self.of.body.nodes.len());
+        for node in &self.of.body.nodes {
+            let value = match node {
+                Node::Lit(lit) => number(lit.value()),
+                Node::Atom(at) => arguments[*at].clone(),
+                Node::Op(of, args) => {
+                    let args: Vec<&V> = args.iter().map(|arg| &values[arg.0 as usize]).collect();
+                    op(*of, &args)?
+                }
+            };
+            values.push(value);
+        }
+        Ok(values[self.of.body.results[self.value].0 as usize].clone())
+    }
+
+    /// The same as nodes of an expression.
+    pub(crate) fn written_out_in<A: Clone + Ord>(self, b: &mut Builder<A>, args: &[Ref]) -> Ref {
+        super::loops::in_builder(b, |number, op| self.written_out(args, number, op))
+    }
+}
+
+// There is one of each content.
+impl PartialEq for Called {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.of, other.of) && self.value == other.value
+    }
+}
+
+impl Eq for Called {}
+
+impl PartialOrd for Called {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+// By content: addresses differ from run to run.
+impl Ord for Called {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let same = std::ptr::eq(self.of, other.of);
+        let of = if same { Ordering::Equal } else { self.of.cmp(other.of) };
+        of.then(self.value.cmp(&other.value))
+    }
+}
