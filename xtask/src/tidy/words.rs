@@ -5,8 +5,9 @@ use super::scan::{Line, Source, names, snake};
 
 const COMPILER: &str = "stencil-compiler/src";
 const EMIT: &str = "stencil-compiler/src/emit";
-/// Folders that call libraries of the system.
-const UNSAFE: [&str; 2] = ["stencil-runtime/src/backend", "stencil-runtime/src/transport"];
+/// Folders that call libraries of the system, and the file that hands memory to other libraries of Python.
+const UNSAFE: [&str; 3] =
+    ["stencil-runtime/src/backend", "stencil-runtime/src/transport", "python/src/shared.rs"];
 
 const IMPURE_MODULES: [&str; 4] = ["fs", "env", "time", "net"];
 const PRINTS: [&str; 4] = ["println", "eprintln", "print", "eprint"];
@@ -47,7 +48,7 @@ pub(super) fn check(source: &Source, systems: &[String]) -> Vec<Violation> {
         });
         let may_be = UNSAFE.iter().any(|folder| source.is_in(folder));
         if !may_be && names(&line.code).any(|name| name == "unsafe") {
-            let message = "`unsafe` outside the backends and the transport".to_owned();
+            let message = "`unsafe` outside the backends, the transport and what Python shares".to_owned();
             add(number, "unsafe", message, "use the safe interface of a backend, or add one there");
         }
         for (folder, word, way_out) in STAGES {
