@@ -250,3 +250,48 @@ fn component_name(field: &str, axes: &[usize]) -> String {
     let axes: String = axes.iter().map(|axis| ["x", "y", "z"][*axis]).collect();
     if axes.is_empty() { field.to_string() } else { format!("{field}_{axes}") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discretize::discretize;
+    use crate::model::parse::parse_str;
+    use crate::model::text;
+
+    /// Fields of all ranks and symmetries, in layers with numbers and with sources.
+    #[test]
+    fn a_model_with_layers_reads_back() {
+        let model = parse_str(
+            "system All in 2d {
+                conserved q: scalar; field u: vector; field s: symmetric; field w: antisymmetric;
+                source v: vector = [1, y];
+                flux q -> q*v;
+                ddt(u) = div(s) + div(w); ddt(s) = sym(grad(u)); ddt(w) = 0*w;
+            }
+            scheme s for All { space: central<order = 2>; reconstruct: plm; riemann: hll; time: ssprk2; }",
+        )
+        .unwrap_or_else(|e| panic!("{e:?}"));
+        let face = |axis, upper| LayerFace { axis, upper, begin: 0.25, width: 0.2, strength: 3.0 };
+        let far = |names: &[&str], far| names.iter().map(|name| (name.to_string(), far)).collect();
+        let layers = [
+            Layer {
+                faces: vec![face(0, false), face(1, true)],
+                far: far(&["q", "u_x", "s_xy", "s_yy", "w_xy"], Far::Number(0.5)),
+            },
+            Layer { faces: vec![face(0, true)], far: far(&["q", "w_xy"], Far::Given) },
+        ];
+        let made = model.with_layers(&layers).unwrap_or_else(|e| panic!("{e}"));
+        let printed = text::print(&made);
+        let again =
+            parse_str(&printed).unwrap_or_else(|e| panic!("{}", e.render("printed", &printed)));
+        assert_eq!(again.without_spans(), made.without_spans(), "{printed}");
+        assert_eq!(made.observables.len(), 1);
+        assert_eq!(made.equations[1].rhs.rank, Rank::Vector);
+        discretize(&made).unwrap_or_else(|e| panic!("{e:?}"));
+        let names: Vec<&str> = made.sources.iter().map(|source| source.name.as_str()).collect();
+        let expected = ["v", "absorbing_a", "absorbing_b", "absorbing_b_q", "absorbing_b_w_xy"];
+        assert_eq!(names, expected);
+        let taken = Layer { far: far(&["q"], Far::Number(1.0)), ..layers[0].clone() };
+        assert!(made.with_layers(&[taken]).is_err());
+    }
+}

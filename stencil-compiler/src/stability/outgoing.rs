@@ -152,7 +152,7 @@ mod tests {
     fn all_leaves_or_nothing_where_all_waves_go_one_way() {
         let a = vec![vec![3.0, 1.0], vec![1.0, 3.0]];
         near(&outgoing(&a, 1.0).unwrap(), &[&[1.0, 0.0], &[0.0, 1.0]], 1.0);
-        near(&outgoing(&a, -1.0).unwrap(), &[&[0.0; 2]; 2], 1.0);
+        near(&outgoing(&a, -1.0).unwrap(), &[&[0.0, 0.0], &[0.0, 0.0]], 1.0);
         near(&outgoing(&vec![vec![0.0]], 1.0).unwrap(), &[&[1.0]], 1.0);
     }
 

@@ -196,11 +196,12 @@ fn conservation_laws_have_the_same_bits_on_all_engines_in_f64() {
 const GIVEN: &str =
     "conserved q: scalar; conserved m: vector; source v: vector; source depth: scalar;
     let c = sqrt(depth^2 + 1);
+    let flow = v + 0*m;
     flux q -> q*v + m;
     flux m -> outer(v, m) + c^2*q*I;
     waves { flow: v; sound: c; }
     riemann own {
-        let fastest = max(norm(v) + c, c);
+        let fastest = norm(below.flow) + max(below.c, above.c);
         flux q -> (flux(below.q) + flux(above.q))/2 - fastest/2*(above.q - below.q);
         flux m -> (flux(below.m) + flux(above.m))/2 - fastest/2*(above.m - below.m);
     }";
