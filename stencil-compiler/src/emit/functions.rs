@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::EmitError;
-use super::dialect::{Dialect, literal, real, suffix};
+use super::dialect::{Numbers, literal, real, suffix};
 use super::infix::{self, PRIMARY, SIGN, SUM, Spelling};
 use super::names::{Scope, identifier_ok};
 use super::nest::Tree;
@@ -27,14 +27,14 @@ pub(super) fn names() -> Vec<String> {
         .collect()
 }
 
-/// The functions that a kernel calls, and those that they call, each defined once before its first use.
+/// The functions that kernels call, and those that they call, each defined once before its first use.
 pub(super) fn definitions(
-    kernel: &Kernel,
+    kernels: &[&Kernel],
     precision: Precision,
-    dialect: &dyn Dialect,
+    dialect: &dyn Numbers,
 ) -> Result<String, EmitError> {
     let mut used = BTreeSet::new();
-    operations(&kernel.body, &mut used);
+    kernels.iter().for_each(|kernel| operations(&kernel.body, &mut used));
     definitions_of(used, precision, dialect)
 }
 
@@ -42,7 +42,7 @@ pub(super) fn definitions(
 fn definitions_of(
     mut used: BTreeSet<Op>,
     precision: Precision,
-    dialect: &dyn Dialect,
+    dialect: &dyn Numbers,
 ) -> Result<String, EmitError> {
     let mut recordings = BTreeMap::new();
     for op in used.clone() {
@@ -89,7 +89,7 @@ fn definition(
     op: Op,
     recording: &Recording,
     precision: Precision,
-    dialect: &dyn Dialect,
+    dialect: &dyn Numbers,
 ) -> Result<String, EmitError> {
     let real = real(precision);
     let argument = |at: usize| ARGUMENTS[at].to_string();
@@ -113,7 +113,7 @@ fn definition(
 /// a)`, in which an atom is the index of its value.
 pub(super) fn of_numbers(
     functions: &[(&str, &Expr<usize>)],
-    dialect: &dyn Dialect,
+    dialect: &dyn Numbers,
 ) -> Result<String, EmitError> {
     let precision = Precision::F64;
     let nodes = functions.iter().flat_map(|(_, expr)| &expr.nodes);
@@ -135,7 +135,7 @@ pub(super) fn of_numbers(
 /// A recording as statements.
 struct Function<'a> {
     precision: Precision,
-    dialect: &'a dyn Dialect,
+    dialect: &'a dyn Numbers,
     names: BTreeMap<Ref, String>,
     literals: BTreeMap<Ref, f64>,
     /// Values that are statements.
@@ -147,7 +147,7 @@ impl<'a> Function<'a> {
         recording: &Recording,
         argument: &dyn Fn(usize) -> String,
         precision: Precision,
-        dialect: &'a dyn Dialect,
+        dialect: &'a dyn Numbers,
     ) -> Result<Self, EmitError> {
         let mut function = Function {
             precision,
