@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use stencil_compiler::diag::counted;
 use stencil_compiler::emit::{Places, Source};
@@ -20,7 +21,7 @@ use crate::source::{self, BuiltIn, ScheduleArgs, SystemArgs};
 #[cfg(test)]
 mod tests;
 
-/// Prints one stage of the compiler for a system (schedule without one: `cpu` for rust, else `gpu`).
+/// Prints one stage of the compiler for a system (schedule without one: `cpu` for rust and c, else `gpu`).
 #[derive(Args, Clone, Debug)]
 pub(crate) struct EmitArgs {
     /// The stage
@@ -48,38 +49,44 @@ pub(crate) struct EmitArgs {
     output: Option<PathBuf>,
 }
 
-/// The stages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// The texts of stages, and machine code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
-    /// The declaration as understood
-    Model,
-    /// The discrete problem: grid functions, roundings fixed
-    Algorithm,
-    /// The placement of grid functions and the blockings of kernels
-    Schedule,
-    /// Launches, buffers and fills of a step
-    Plan,
-    /// Launches as statements over blocks and threads
-    Kernel,
-    /// The program of the CPU: kernels over rows
-    Rust,
-    /// CUDA C++
-    Cuda,
-    /// Machine code of one launch, compiled by NVRTC
+    Text(Stage),
     Cubin,
+}
+
+impl ValueEnum for Target {
+    fn value_variants<'a>() -> &'a [Self] {
+        const ALL: [Target; Stage::ALL.len() + 1] = {
+            let mut all = [Target::Cubin; Stage::ALL.len() + 1];
+            let mut at = 0;
+            while at < Stage::ALL.len() {
+                all[at] = Target::Text(Stage::ALL[at].1);
+                at += 1;
+            }
+            all
+        };
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, about) = match self {
+            Target::Text(stage) => {
+                let row = Stage::ALL.iter().find(|(_, own, _)| own == stage);
+                row.map(|(name, _, about)| (*name, *about))?
+            }
+            Target::Cubin => ("cubin", "Machine code of one launch, compiled by NVRTC"),
+        };
+        Some(PossibleValue::new(name).help(about))
+    }
 }
 
 impl Target {
     /// The stage whose text it is; none of machine code.
     fn stage(self) -> Option<Stage> {
         match self {
-            Target::Model => Some(Stage::Model),
-            Target::Algorithm => Some(Stage::Algorithm),
-            Target::Schedule => Some(Stage::Schedule),
-            Target::Plan => Some(Stage::Plan),
-            Target::Kernel => Some(Stage::Kernel),
-            Target::Rust => Some(Stage::Rust),
-            Target::Cuda => Some(Stage::Cuda),
+            Target::Text(stage) => Some(stage),
             Target::Cubin => None,
         }
     }

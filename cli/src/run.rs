@@ -281,7 +281,7 @@ fn timed<T: Number>(
     out: &mut dyn Write,
 ) -> Result<Option<Schedule>, Ended> {
     match args.tune {
-        Some(_) if matches!(args.backend, Backend::Cpu | Backend::Rows) => {
+        Some(_) if matches!(args.backend, Backend::Cpu | Backend::Compiled | Backend::Rows) => {
             let message = "error: `--tune` times schedules on a card, and this run is on the processor\n  \
                  help: add --backend cuda, or leave --tune out";
             Err(Failure::new(message).into())

@@ -140,9 +140,11 @@ pub(crate) fn bytes(text: &str) -> Result<usize, String> {
 pub(crate) enum Backend {
     /// A card if one can be used, else the processor
     Auto,
-    /// The processor: compiled code if there is some, else the row engine
+    /// The processor: compiled code if there is some, else the row engine until the C compiler of this machine has made some
     #[default]
     Cpu,
+    /// The processor, by compiled code from the first step on
+    Compiled,
     /// The row engine, which runs any system on the processor
     Rows,
     /// An NVIDIA GPU
@@ -155,6 +157,7 @@ impl Backend {
         match self {
             Backend::Auto => Engine::Auto,
             Backend::Cpu => Engine::Cpu,
+            Backend::Compiled => Engine::Compiled,
             Backend::Rows => Engine::Rows,
             Backend::Cuda => Engine::Cuda,
         }

@@ -115,7 +115,7 @@ pub(crate) fn run(args: &VerifyArgs, out: &mut dyn Write) -> Result<(), Ended> {
         runs.on_cards = match args.backend {
             Backend::Auto => are_cards,
             Backend::Cuda => true,
-            Backend::Cpu | Backend::Rows => false,
+            Backend::Cpu | Backend::Compiled | Backend::Rows => false,
         };
     }
     if !runs.on_cards {

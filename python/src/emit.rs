@@ -24,9 +24,8 @@ pub(crate) struct Asked<'a> {
 
 /// Returns a stage of a system as text.
 pub(crate) fn text(system: &SystemDef, asked: &Asked<'_>) -> Result<String> {
-    let found = Stage::ALL.into_iter().find(|(name, _)| *name == asked.stage);
-    let (_, stage) = found.ok_or_else(|| {
-        let names = Stage::ALL.map(|(name, _)| name).join(", ");
+    let stage = Stage::of_name(asked.stage).ok_or_else(|| {
+        let names = Stage::ALL.map(|(name, ..)| name).join(", ");
         Raised::new("UnknownName", format!("no stage `{}`; there are {names}", asked.stage))
     })?;
     let wanted = asked.schedule.unwrap_or(stage.usual_preset());

@@ -11,7 +11,8 @@ use stencil_runtime::Engine;
 use crate::errors::{Raised, Result};
 
 /// The engines that a user may ask for.
-const ENGINES: [Engine; 4] = [Engine::Auto, Engine::Cpu, Engine::Rows, Engine::Cuda];
+const ENGINES: [Engine; 5] =
+    [Engine::Auto, Engine::Cpu, Engine::Compiled, Engine::Rows, Engine::Cuda];
 
 /// Returns the engine of this name.
 pub(crate) fn engine(name: &str) -> Result<Engine> {

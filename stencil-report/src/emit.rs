@@ -15,6 +15,9 @@ use stencil_runtime::backend::cuda::usual_device;
 
 use crate::Failure;
 
+/// Bytes of the registers of C text.
+const C_REGISTER: usize = 64;
+
 /// A stage with a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
@@ -30,21 +33,37 @@ pub enum Stage {
     Kernel,
     /// The program of the processor: kernels over rows.
     Rust,
+    /// The same in C, as it is compiled at run time.
+    C,
     /// CUDA C++.
     Cuda,
 }
 
 impl Stage {
-    /// Every stage with its name, in the order of the pipeline.
-    pub const ALL: [(&'static str, Stage); 7] = [
-        ("model", Stage::Model),
-        ("algorithm", Stage::Algorithm),
-        ("schedule", Stage::Schedule),
-        ("plan", Stage::Plan),
-        ("kernel", Stage::Kernel),
-        ("rust", Stage::Rust),
-        ("cuda", Stage::Cuda),
+    /// Every stage with its name and a line about it, in the order of the pipeline.
+    pub const ALL: [(&'static str, Stage, &'static str); 8] = [
+        ("model", Stage::Model, "The declaration as understood"),
+        ("algorithm", Stage::Algorithm, "The discrete problem: grid functions, roundings fixed"),
+        (
+            "schedule",
+            Stage::Schedule,
+            "The placement of grid functions and the blockings of kernels",
+        ),
+        ("plan", Stage::Plan, "Launches, buffers and fills of a step"),
+        ("kernel", Stage::Kernel, "Launches as statements over blocks and threads"),
+        ("rust", Stage::Rust, "The program of the CPU: kernels over rows"),
+        (
+            "c",
+            Stage::C,
+            "The same in C, for registers of 64 bytes: the program of a system in a file",
+        ),
+        ("cuda", Stage::Cuda, "CUDA C++"),
     ];
+
+    /// Returns the stage of a name.
+    pub fn of_name(name: &str) -> Option<Stage> {
+        Stage::ALL.iter().find(|(own, ..)| *own == name).map(|(_, stage, _)| *stage)
+    }
 
     /// Does it need a schedule?
     pub fn is_scheduled(self) -> bool {
@@ -53,7 +72,7 @@ impl Stage {
 
     /// Returns the preset that it is printed by if no schedule is given.
     pub fn usual_preset(self) -> &'static str {
-        if self == Stage::Rust { "cpu" } else { "gpu" }
+        if matches!(self, Stage::Rust | Stage::C) { "cpu" } else { "gpu" }
     }
 }
 
@@ -88,13 +107,17 @@ impl Emission<'_> {
             Stage::Model => return Ok(model::text::print(self.model)),
             Stage::Algorithm => return Ok(algorithm::text::print(self.algorithm)),
             Stage::Schedule => return Ok(schedule::text::print(self.scheduled()?.1)),
-            Stage::Plan | Stage::Kernel | Stage::Rust | Stage::Cuda => {}
+            Stage::Plan | Stage::Kernel | Stage::Rust | Stage::C | Stage::Cuda => {}
         }
         let compiled = self.compiled()?;
         match stage {
-            Stage::Rust => emit::rust(&self.kernels(&compiled)?).map_err(|error| {
-                unwritten(&error, "schedules over rows have Rust text: `cpu` and `rows` do")
-            }),
+            Stage::Rust => emit::rust(&self.kernels(&compiled)?)
+                .map_err(|error| unwritten(&error, &over_rows("Rust"))),
+            Stage::C => {
+                let lanes = C_REGISTER / self.precision.bytes();
+                emit::c(&self.kernels(&compiled)?, self.precision, lanes)
+                    .map_err(|error| unwritten(&error, &over_rows("C")))
+            }
             Stage::Cuda => joined(&self.kernels(&compiled)?, |kernel| {
                 let source = self.cuda(kernel)?;
                 if !self.marks {
@@ -184,6 +207,11 @@ fn joined(
     let texts: Vec<String> =
         kernels.iter().map(|kernel| print(kernel)).collect::<Result<_, _>>()?;
     Ok(texts.join("\n"))
+}
+
+/// The schedules with a text of the processor.
+fn over_rows(language: &str) -> String {
+    format!("schedules over rows have {language} text: `cpu` and `rows` do")
 }
 
 fn unwritten(error: &EmitError, help: &str) -> Failure {

@@ -157,7 +157,7 @@ pub enum Error {
         /// The system.
         system: String,
         /// The case without a program.
-        why: &'static str,
+        why: String,
     },
     /// The processor lacks the instructions that were asked for.
     #[error(transparent)]

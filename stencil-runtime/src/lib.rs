@@ -75,7 +75,7 @@ pub use field::{MemoryUse, Shared, Shortage};
 pub use mesh::{Axis, Boundary, BoundaryPoint, Face, Faces, Mesh, Side, Source, device_boxes};
 pub use number::Number;
 pub use simulation::{
-    Builder, Devices, Engine, Flow, FrameChoice, Frames, Outcome, Pick, Picked, Quantity,
+    Builder, Devices, Engine, Flow, FrameChoice, Frames, Outcome, Pick, Picked, Program, Quantity,
     RejectedStep, Restored, Simulation, Stream, Timings,
 };
 pub use stencil_compiler as compiler;

@@ -13,9 +13,9 @@ use stencil_compiler::schedule::Schedule;
 use stencil_compiler::search::{heuristic, presets};
 use stencil_compiler::{algorithm, discretize, model, schedule};
 
-use crate::Error;
 use crate::io::read_text;
-use crate::program::CompiledKernel;
+use crate::program::{CompiledKernel, Entry};
+use crate::{Error, Number};
 
 mod schemes;
 
@@ -327,8 +327,23 @@ impl SystemDef {
         self.0.kernels.is_some()
     }
 
-    pub(crate) fn kernels(&self) -> Option<&'static [CompiledKernel]> {
-        self.0.kernels
+    /// Returns the compiled kernels, if there are some for this precision.
+    pub(crate) fn kernels<T: Number>(&self) -> Option<&'static [CompiledKernel]> {
+        let is_there = |kernel: &CompiledKernel| !matches!(T::entry(kernel), Entry::Missing);
+        self.0.kernels.filter(|kernels| kernels.iter().all(is_there))
+    }
+
+    /// Returns the same system with compiled kernels, which follow its own schedule.
+    pub(crate) fn with_kernels(&self, kernels: &'static [CompiledKernel]) -> Self {
+        let parts = &self.0;
+        SystemDef(Arc::new(Parts {
+            source: parts.source.clone(),
+            model: parts.model.clone(),
+            algorithm: parts.algorithm.clone(),
+            schedule: parts.schedule.clone(),
+            observation: parts.observation.clone(),
+            kernels: Some(kernels),
+        }))
     }
 
     /// Returns a schedule by the name of a preset, such as `decomposed`.

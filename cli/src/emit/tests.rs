@@ -55,6 +55,7 @@ fn every_stage_prints() {
         ("plan", "plan"),
         ("kernel", "kernel Heat_1_1"),
         ("rust", "/// "),
+        ("c", "#if "),
     ];
     for (target, begin) in begins {
         let text = emit(&format!("--target {target}")).unwrap();

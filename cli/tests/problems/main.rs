@@ -6,6 +6,7 @@ use stencil_runtime::io::{Npz, Table};
 
 #[path = "../common/mod.rs"]
 mod common;
+mod compiled;
 mod folders;
 mod frames;
 mod hostile;

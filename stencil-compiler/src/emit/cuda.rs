@@ -1,6 +1,6 @@
 //! CUDA C++.
 
-use super::dialect::{Dialect, Uses};
+use super::dialect::{Dialect, Numbers, Uses};
 use crate::expr::Op;
 use crate::expr::real::Precision;
 use crate::kernel::{Kernel, Mode};
@@ -294,11 +294,47 @@ static __device__ __forceinline__ double stencil_power_of_two(double n) {
 }
 ";
 
-impl Dialect for Cuda {
+impl Numbers for Cuda {
     fn keywords(&self) -> &'static [&'static str] {
         KEYWORDS
     }
 
+    fn function(&self) -> &'static str {
+        "static __device__ __forceinline__"
+    }
+
+    fn called(&self) -> &'static str {
+        "static __device__ __noinline__"
+    }
+
+    fn bits(&self, op: Op, precision: Precision) -> Option<&'static str> {
+        match (op, precision) {
+            (Op::Exponent, Precision::F32) => Some(EXPONENT_F32),
+            (Op::Exponent, Precision::F64) => Some(EXPONENT_F64),
+            (Op::Significand, Precision::F32) => Some(SIGNIFICAND_F32),
+            (Op::Significand, Precision::F64) => Some(SIGNIFICAND_F64),
+            (Op::PowerOfTwo, Precision::F32) => Some(POWER_OF_TWO_F32),
+            (Op::PowerOfTwo, Precision::F64) => Some(POWER_OF_TWO_F64),
+            _ => None,
+        }
+    }
+
+    fn infinity(&self, precision: Precision) -> &'static str {
+        match precision {
+            Precision::F32 => "__uint_as_float(0x7f800000u)",
+            Precision::F64 => "__longlong_as_double(0x7ff0000000000000ll)",
+        }
+    }
+
+    fn nan(&self, precision: Precision) -> &'static str {
+        match precision {
+            Precision::F32 => "__uint_as_float(0x7fffffffu)",
+            Precision::F64 => "__longlong_as_double(0x7fffffffffffffffll)",
+        }
+    }
+}
+
+impl Dialect for Cuda {
     fn entry(&self, kernel: &Kernel) -> String {
         let bounds = match kernel.launch.blocks_per_unit {
             0 => kernel.threads().to_string(),
@@ -357,40 +393,6 @@ impl Dialect for Cuda {
             (Precision::F32, 4) => Some("float4"),
             (Precision::F64, 2) => Some("double2"),
             _ => None,
-        }
-    }
-
-    fn function(&self) -> &'static str {
-        "static __device__ __forceinline__"
-    }
-
-    fn called(&self) -> &'static str {
-        "static __device__ __noinline__"
-    }
-
-    fn bits(&self, op: Op, precision: Precision) -> Option<&'static str> {
-        match (op, precision) {
-            (Op::Exponent, Precision::F32) => Some(EXPONENT_F32),
-            (Op::Exponent, Precision::F64) => Some(EXPONENT_F64),
-            (Op::Significand, Precision::F32) => Some(SIGNIFICAND_F32),
-            (Op::Significand, Precision::F64) => Some(SIGNIFICAND_F64),
-            (Op::PowerOfTwo, Precision::F32) => Some(POWER_OF_TWO_F32),
-            (Op::PowerOfTwo, Precision::F64) => Some(POWER_OF_TWO_F64),
-            _ => None,
-        }
-    }
-
-    fn infinity(&self, precision: Precision) -> &'static str {
-        match precision {
-            Precision::F32 => "__uint_as_float(0x7f800000u)",
-            Precision::F64 => "__longlong_as_double(0x7ff0000000000000ll)",
-        }
-    }
-
-    fn nan(&self, precision: Precision) -> &'static str {
-        match precision {
-            Precision::F32 => "__uint_as_float(0x7fffffffu)",
-            Precision::F64 => "__longlong_as_double(0x7fffffffffffffffll)",
         }
     }
 

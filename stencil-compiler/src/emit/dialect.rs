@@ -6,10 +6,24 @@ use crate::expr::Op;
 use crate::expr::real::Precision;
 use crate::kernel::{Index, Kernel, Mode};
 
-/// The spelling of one vendor.
-pub(super) trait Dialect {
+/// The spelling of functions of numbers.
+pub(super) trait Numbers {
     /// Words that cannot be names.
     fn keywords(&self) -> &'static [&'static str];
+    /// The words before the type of a function that is expanded where it is called.
+    fn function(&self) -> &'static str;
+    /// The words before the type of a function that is called.
+    fn called(&self) -> &'static str;
+    /// The definition of an operation on bits that is not a function of the language.
+    fn bits(&self, op: Op, precision: Precision) -> Option<&'static str>;
+    /// Infinity.
+    fn infinity(&self, precision: Precision) -> &'static str;
+    /// A value that is not a number.
+    fn nan(&self, precision: Precision) -> &'static str;
+}
+
+/// The spelling of one vendor.
+pub(super) trait Dialect: Numbers {
     /// Everything before the parameters, without the name.
     fn entry(&self, kernel: &Kernel) -> String;
     /// The parameter of a buffer.
@@ -35,16 +49,6 @@ pub(super) trait Dialect {
     fn unroll(&self, whole: bool) -> &'static str;
     /// The type of this many values that one instruction loads, if there is one.
     fn vector(&self, precision: Precision, values: usize) -> Option<&'static str>;
-    /// The words before the type of a function that is expanded where it is called.
-    fn function(&self) -> &'static str;
-    /// The words before the type of a function that is called.
-    fn called(&self) -> &'static str;
-    /// The definition of an operation on bits that is not a function of the language.
-    fn bits(&self, op: Op, precision: Precision) -> Option<&'static str>;
-    /// Infinity.
-    fn infinity(&self, precision: Precision) -> &'static str;
-    /// A value that is not a number.
-    fn nan(&self, precision: Precision) -> &'static str;
     /// Definitions of the helpers that are used, in the order of [`Uses`].
     fn helpers(&self, uses: &Uses, precision: Precision) -> Vec<&'static str>;
 }

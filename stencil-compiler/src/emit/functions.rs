@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::dialect::{Dialect, literal, real, suffix};
+use super::dialect::{Numbers, literal, real, suffix};
 use super::infix::{self, PRIMARY, SIGN, SUM, Spelling};
 use super::names::{Scope, identifier_ok};
 use super::nest::Tree;
@@ -33,14 +33,14 @@ pub(super) fn names(kernel: &Kernel) -> Vec<String> {
         .collect()
 }
 
-/// The functions that a kernel calls, and those that they call, each defined once before its first use.
+/// The functions that kernels call, and those that they call, each defined once before its first use.
 pub(super) fn definitions(
-    kernel: &Kernel,
+    kernels: &[&Kernel],
     precision: Precision,
-    dialect: &dyn Dialect,
+    dialect: &dyn Numbers,
 ) -> Result<String, EmitError> {
     let mut used = BTreeSet::new();
-    operations(&kernel.body, &mut used);
+    kernels.iter().for_each(|kernel| operations(&kernel.body, &mut used));
     definitions_of(used, precision, dialect)
 }
 
@@ -48,7 +48,7 @@ pub(super) fn definitions(
 fn definitions_of(
     mut used: BTreeSet<Op>,
     precision: Precision,
-    dialect: &dyn Dialect,
+    dialect: &dyn Numbers,
 ) -> Result<String, EmitError> {
     let mut recordings = BTreeMap::new();
     let mut defined = Defined::default();
@@ -104,7 +104,7 @@ fn definition(
     op: Op,
     recording: &Recording,
     precision: Precision,
-    dialect: &dyn Dialect,
+    dialect: &dyn Numbers,
 ) -> Result<String, EmitError> {
     let real = real(precision);
     let argument = |at: usize| ARGUMENTS[at].to_string();
@@ -128,7 +128,7 @@ fn definition(
 /// a)`, in which an atom is the index of its value.
 pub(super) fn of_numbers(
     functions: &[(&str, &Expr<usize>)],
-    dialect: &dyn Dialect,
+    dialect: &dyn Numbers,
 ) -> Result<String, EmitError> {
     let precision = Precision::F64;
     let nodes = functions.iter().flat_map(|(_, expr)| &expr.nodes);
@@ -151,7 +151,7 @@ pub(super) fn of_numbers(
 /// A recording as statements.
 pub(super) struct Function<'a> {
     precision: Precision,
-    dialect: &'a dyn Dialect,
+    dialect: &'a dyn Numbers,
     names: BTreeMap<Ref, String>,
     literals: BTreeMap<Ref, f64>,
     /// Values that are statements.
@@ -163,7 +163,7 @@ impl<'a> Function<'a> {
         recording: &Recording,
         argument: &dyn Fn(usize) -> String,
         precision: Precision,
-        dialect: &'a dyn Dialect,
+        dialect: &'a dyn Numbers,
     ) -> Result<Self, EmitError> {
         let mut function = Function {
             precision,

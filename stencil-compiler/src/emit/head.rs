@@ -80,7 +80,7 @@ impl Printer<'_> {
             out += helper;
             out += "\n";
         }
-        out += &functions::definitions(self.kernel, self.precision, self.dialect)?;
+        out += &functions::definitions(&[self.kernel], self.precision, self.dialect)?;
         for note in &self.kernel.notes {
             comment_lines(note).for_each(|line| out += &format!("// {line}\n"));
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::EmitError;
-use super::dialect::{Dialect, real};
+use super::dialect::{Numbers, real};
 use super::functions::Function;
 use super::rust::selecting;
 use crate::expr::math::Recording;
@@ -19,7 +19,7 @@ fn argument(at: usize) -> String {
 pub(super) fn definition(
     looped: Looped,
     precision: Precision,
-    dialect: &dyn Dialect,
+    dialect: &dyn Numbers,
 ) -> Result<String, EmitError> {
     let real = real(precision);
     let recording = Recording { expr: looped.body.clone(), names: BTreeMap::new() };
@@ -58,7 +58,7 @@ pub(super) fn structure(called: Called) -> String {
 pub(super) fn routine(
     called: Called,
     precision: Precision,
-    dialect: &dyn Dialect,
+    dialect: &dyn Numbers,
 ) -> Result<String, EmitError> {
     let (real, of) = (real(precision), called.get());
     let recording = Recording { expr: of.body.clone(), names: BTreeMap::new() };
@@ -67,13 +67,14 @@ pub(super) fn routine(
         (0..of.arguments).map(|at| format!("{real} {}", argument(at))).collect();
     let structure = structure(called);
     let values: Vec<String> = (0..of.values.len()).map(|at| format!("{real} v{at};")).collect();
-    let mut out = format!("struct {structure} {{ {} }};\n", values.join(" "));
+    let mut out = format!("typedef struct {{ {} }} {structure};\n", values.join(" "));
     let (head, parameters) = (dialect.called(), parameters.join(", "));
     out += &format!("{head} {structure} {}({parameters}) {{\n", of.function());
     out += &function.statements(None, "  ")?;
     let results: Result<Vec<String>, EmitError> =
         of.body.results.iter().map(|at| function.value(*at)).collect();
-    Ok(out + &format!("  return {{{}}};\n}}\n", results?.join(", ")))
+    let results = results?.join(", ");
+    Ok(out + &format!("  const {structure} all = {{{results}}};\n  return all;\n}}\n"))
 }
 
 /// A loop as a function of Rust, over lanes: one whose test has held keeps its values until all have.

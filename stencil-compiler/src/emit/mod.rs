@@ -1,4 +1,4 @@
-//! Kernels as source text: [`cuda()`] for a GPU, [`rust()`] for the processor of the host.
+//! Kernels as source text: [`cuda()`] for a GPU, [`rust()`] and [`c()`] for the processor of the host.
 //!
 //! Emission is pure: the same kernel gives the same bytes. Every name is checked before it is
 //! written, and every operation is written out, so a compiler that is told not to contract
@@ -9,7 +9,9 @@ use crate::expr::real::Precision;
 use crate::kernel::Kernel;
 use crate::model::formula::Formula;
 
+mod c;
 mod c_like;
+mod cells;
 mod cuda;
 mod dialect;
 mod functions;
@@ -28,6 +30,7 @@ mod rust;
 mod tests;
 mod vectors;
 
+pub use c::{C_OPTIONS, c};
 pub use marks::{Marked, Places};
 pub use names::identifier_ok;
 pub use pointwise::pointwise;

@@ -5,13 +5,12 @@
 
 use std::collections::BTreeSet;
 
-use super::infix::{self, LOWEST, PRIMARY, Spelling};
-use super::names::{Names, Scope};
-use super::nest::{Nested, nest};
-use super::rows::{Places, RowAccess, RowInput, Shift, row_access};
-use super::{EmitError, comment_lines, get, loops};
+use super::cells::{Cells, Language};
+use super::infix::{self, LOWEST, PRIMARY};
+use super::rows::{RowAccess, RowInput, row_access};
+use super::{EmitError, comment_lines, loops};
 use crate::expr::{Looped, Op};
-use crate::kernel::{BufferId, Kernel, Operand, Stmt};
+use crate::kernel::Kernel;
 
 pub(super) const KEYWORDS: &[&str] = &[
     "Self", "abstract", "as", "async", "await", "become", "box", "break", "const", "continue",
@@ -83,38 +82,35 @@ fn function(
     access: &RowAccess,
     sizes: &str,
 ) -> Result<(), EmitError> {
-    let mut cells = Cells::new(kernel, access)?;
-    let body = cells.body()?;
+    let mut cells = Cells::new(kernel, access, &Rust)?;
+    let body = cells.body("        ")?;
+    let results = cells.results().enumerate();
+    let results = results.map(|(at, new)| new.map_or_else(|| Rust.old(at), str::to_string));
+    let results: Vec<String> = results.collect();
     *out += &format!(
         "    #[allow(clippy::all, clippy::pedantic, unused_parens, unused_variables, reason = \"generated\")]\n    #[inline(always)]\n    fn cells<V: {PROGRAM}::Lanes>(at: {PROGRAM}::Cells<'_, Self, V, {sizes}>) -> [V; {}] {{\n        let [{}] = at.uniforms();\n{body}        [{}]\n    }}\n",
         access.outputs.len(),
         cells.uniforms.join(", "),
-        cells.results()?.join(", "),
+        results.join(", "),
     );
     Ok(())
 }
 
-/// The text of one function.
-struct Cells<'a> {
-    kernel: &'a Kernel,
-    access: &'a RowAccess,
-    names: Names,
-    /// Names of the uniforms as locals.
-    uniforms: Vec<String>,
-    /// For each output the name of its new value, and whether it has one already.
-    outputs: Vec<(String, bool)>,
-}
+/// Rust over registers.
+struct Rust;
 
-impl Spelling for Cells<'_> {
-    fn operand(&self, operand: Operand) -> Result<(u8, String), EmitError> {
-        Ok(match operand {
-            Operand::Reg(reg) => (PRIMARY, get(&self.names.registers, reg.0, "register")?.clone()),
-            Operand::Uniform(at) => (PRIMARY, get(&self.uniforms, at, "uniform")?.clone()),
-            Operand::Lit(lit) if !lit.value().is_finite() => {
-                return Err(EmitError::Literal(lit.value()));
-            }
-            Operand::Lit(lit) => (PRIMARY, format!("at.literal({:e}f64)", lit.value())),
-        })
+impl Language for Rust {
+    fn keywords(&self) -> &'static [&'static str] {
+        KEYWORDS
+    }
+    fn reserved(&self) -> &'static [&'static str] {
+        RESERVED
+    }
+    fn literal(&self, value: f64) -> Result<(u8, String), EmitError> {
+        match value.is_finite() {
+            true => Ok((PRIMARY, format!("at.literal({value:e}f64)"))),
+            false => Err(EmitError::Literal(value)),
+        }
     }
     fn op(&self, op: Op, args: &[String]) -> String {
         selecting(op, args)
@@ -123,103 +119,17 @@ impl Spelling for Cells<'_> {
         // The method is called on the first one.
         if i == 0 { PRIMARY } else { LOWEST }
     }
-    fn select(&self) -> u8 {
-        PRIMARY
+    fn named(&self, name: &str, value: &str) -> String {
+        format!("let {name} = {value};")
     }
-}
-
-/// A name that no item around a system has: `let H = ..` beside a constant `H` would compare with it.
-fn local(name: &str) -> String {
-    match name.ends_with("_v") {
-        true => name.to_string(),
-        false => format!("{name}_v"),
+    fn load(&self, input: usize, x: i64) -> String {
+        format!("at.load({input}, {x})")
     }
-}
-
-impl<'a> Cells<'a> {
-    fn new(kernel: &'a Kernel, access: &'a RowAccess) -> Result<Self, EmitError> {
-        let mut names = Names::new(kernel, KEYWORDS, RESERVED)?;
-        let mut scope = Scope::new(&[KEYWORDS, RESERVED]);
-        scope.names("buffer", &names.buffers)?;
-        let registers: Vec<String> = names.registers.iter().map(|name| local(name)).collect();
-        names.registers = scope.names("register", &registers)?;
-        let uniforms: Vec<String> = kernel.uniforms.iter().map(|name| local(name)).collect();
-        let uniforms = scope.names("uniform", &uniforms)?;
-        let mut outputs = Vec::new();
-        for buffer in &access.outputs {
-            let name = format!("{}_result", names.buffers[*buffer]);
-            outputs.push((scope.name("buffer", &name)?, false));
-        }
-        Ok(Cells { kernel, access, names, uniforms, outputs })
+    fn old(&self, output: usize) -> String {
+        format!("at.old({output})")
     }
-
-    /// The statements of a cell.
-    fn body(&mut self) -> Result<String, EmitError> {
-        let mut places = Places::new(self.kernel);
-        let mut out = String::new();
-        for statement in nest(self.kernel) {
-            let line = match statement {
-                Nested::Value { reg, value } => {
-                    let name = get(&self.names.registers, reg.0, "register")?;
-                    format!("let {name} = {};", infix::print(&value, LOWEST, self)?)
-                }
-                Nested::Store { buffer, values, .. } => {
-                    let [value] = &values[..] else {
-                        return Err(EmitError::Arity {
-                            what: "a store in a row",
-                            found: values.len(),
-                        });
-                    };
-                    let value = infix::print(value, LOWEST, self)?;
-                    let at = self.output(buffer)?;
-                    self.outputs[at].1 = true;
-                    format!("let {} = {value};", self.outputs[at].0)
-                }
-                Nested::Plain(Stmt::Load { reg, buffer, cell, offset }) => {
-                    let from = self.load(*buffer, places.shift(*cell, *offset)?)?;
-                    let name = get(&self.names.registers, reg.0, "register")?;
-                    format!("let {name} = {from};")
-                }
-                Nested::Plain(Stmt::Note(note)) => {
-                    comment_lines(note).for_each(|line| out += &format!("        // {line}\n"));
-                    continue;
-                }
-                Nested::Plain(stmt) | Nested::Block(stmt, _) => {
-                    places.follow(stmt)?;
-                    continue;
-                }
-            };
-            out += &format!("        {line}\n");
-        }
-        Ok(out)
-    }
-
-    /// The new values of all outputs.
-    fn results(&self) -> Result<Vec<String>, EmitError> {
-        let result = |(at, (name, is_written)): (usize, &(String, bool))| match is_written {
-            true => name.clone(),
-            false => format!("at.old({at})"),
-        };
-        Ok(self.outputs.iter().enumerate().map(result).collect())
-    }
-
-    fn output(&self, buffer: BufferId) -> Result<usize, EmitError> {
-        let at = self.access.outputs.iter().position(|output| *output == buffer.0 as usize);
-        at.ok_or(EmitError::Unknown { what: "output", id: buffer.0 as usize })
-    }
-
-    fn load(&self, buffer: BufferId, shift: Shift) -> Result<String, EmitError> {
-        if let Ok(output) = self.output(buffer) {
-            return Ok(format!("at.old({output})"));
-        }
-        let row = |input: &RowInput| {
-            (input.buffer, i64::from(input.dy), i64::from(input.dz))
-                == (buffer.0 as usize, shift[1], shift[2])
-        };
-        let input = self.access.inputs.iter().position(row);
-        let input =
-            input.ok_or(EmitError::Unknown { what: "row of buffer", id: buffer.0 as usize })?;
-        Ok(format!("at.load({input}, {})", shift[0]))
+    fn has_notes(&self) -> bool {
+        true
     }
 }
 

@@ -9,7 +9,7 @@ use stencil_compiler::compile::{Target, compile};
 use stencil_compiler::cost::{self, KernelCost, Rates};
 use stencil_runtime::backend::cuda::{Cache, CardSpan, Load, PartTime, Sensors};
 use stencil_runtime::bench::{self, BURST, Peak, Stream, Sustained, peak, stream};
-use stencil_runtime::{Error, Number, Pick, Picked, Simulation, SystemDef};
+use stencil_runtime::{Builder, Engine, Error, Number, Pick, Picked, Simulation, SystemDef};
 
 use super::card::{Card, Kernel};
 use super::other_program::OtherProgram;
@@ -67,38 +67,14 @@ pub(super) struct Case<T> {
 impl<T: Number> Case<T> {
     /// Sets up a run with smooth values.
     pub(super) fn new(system: &SystemDef, setup: &Setup<'_>) -> Result<Self, Failure> {
-        let Setup { cells, patches, devices, engine, threads, cfl, lean, .. } = *setup;
-        let Setup { stream, card_memory, ref schedule, .. } = *setup;
-        let alike = || smooth::run::<T>(system, cells);
-        let mut builder = cfl
-            .map_or_else(alike, |number| smooth::without_steps(system, cells).cfl(number))
-            .devices(devices)
-            .engine(engine)
-            .stream(stream)
-            .pick(Pick::Before);
-        if !patches.is_empty() {
-            builder = builder.patches(along_axes(system, patches, 1));
-        }
-        if let Some(bytes) = card_memory {
-            builder = builder.card_memory(bytes);
-        }
-        if let Some(threads) = threads {
-            builder = builder.threads(threads);
-        }
-        if lean {
-            builder = builder.keep_last(false).look_every(SELDOM);
-        }
-        if let Some((_, schedule)) = schedule {
-            builder = builder.schedule(schedule.clone());
-        }
         let begun = Instant::now();
-        let mut simulation = builder.build()?;
+        let mut simulation = built::<T>(system, setup)?;
         let start = (begun.elapsed() - simulation.timings().pick).as_secs_f64();
         smooth::fill(&mut simulation)?;
-        let given = schedule.as_ref().map(|(name, _)| name.to_string());
+        let given = setup.schedule.as_ref().map(|(name, _)| name.to_string());
         Ok(Case {
             schedule: given.or_else(|| picked(&simulation, &mut io::stderr())),
-            cfl,
+            cfl: setup.cfl,
             sensors: simulation.card().and_then(Sensors::open),
             simulation,
             steps: 1,
@@ -371,6 +347,49 @@ impl<T: Number> Case<T> {
             },
             steps: plan.time_steps,
         })
+    }
+}
+
+/// Builds the run of a case. On the processor it waits for its program, if one can be compiled.
+fn built<T: Number>(system: &SystemDef, setup: &Setup<'_>) -> Result<Simulation<T>, Failure> {
+    let wants = setup.engine == Engine::Cpu && setup.schedule.is_none() && !system.is_compiled();
+    if wants {
+        match builder::<T>(system, setup).engine(Engine::Compiled).build() {
+            Err(error @ Error::NotCompiled { .. }) => {
+                // Results can be written even if notes cannot.
+                let _ = writeln!(io::stderr(), "note: the row engine is timed: {error}");
+            }
+            built => return Ok(built?),
+        }
+    }
+    Ok(builder::<T>(system, setup).engine(setup.engine).build()?)
+}
+
+/// Returns the builder of a case, without an engine.
+fn builder<T: Number>(system: &SystemDef, setup: &Setup<'_>) -> Builder<T> {
+    let Setup { cells, patches, devices, threads, cfl, lean, .. } = *setup;
+    let Setup { stream, card_memory, ref schedule, .. } = *setup;
+    let alike = || smooth::run::<T>(system, cells);
+    let mut builder = cfl
+        .map_or_else(alike, |number| smooth::without_steps(system, cells).cfl(number))
+        .devices(devices)
+        .stream(stream)
+        .pick(Pick::Before);
+    if !patches.is_empty() {
+        builder = builder.patches(along_axes(system, patches, 1));
+    }
+    if let Some(bytes) = card_memory {
+        builder = builder.card_memory(bytes);
+    }
+    if let Some(threads) = threads {
+        builder = builder.threads(threads);
+    }
+    if lean {
+        builder = builder.keep_last(false).look_every(SELDOM);
+    }
+    match schedule {
+        Some((_, schedule)) => builder.schedule(schedule.clone()),
+        None => builder,
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use stencil_compiler::diag::counted;
 use stencil_runtime::problem::{Norms, Origin, Problem};
 use stencil_runtime::report::{self, significant};
-use stencil_runtime::{Number, Picked, Simulation};
+use stencil_runtime::{Number, Picked, Program, Simulation};
 
 use crate::{ByPlan, Render};
 
@@ -79,6 +79,17 @@ impl<T: Number> Summary<'_, T> {
                 Some(format!("the preset gpu, the model's pick from step {} on", step + 1))
             }
             Picked::Failed(reason) => Some(format!("the preset gpu: no pick, {reason}")),
+        }
+    }
+
+    /// Returns the use of a program that was compiled for the run, in words, if one was wanted and the run was long enough.
+    fn program(&self) -> Option<String> {
+        match self.simulation.program() {
+            Program::Unwanted | Program::NotYet => None,
+            Program::Since(step) => {
+                Some(format!("compiled meanwhile, used from step {} on", step + 1))
+            }
+            Program::Failed(reason) => Some(format!("none was compiled: {reason}")),
         }
     }
 
@@ -159,6 +170,11 @@ impl<T: Number> Render for Summary<'_, T> {
                 Picked::Since(step) => json!({ "since": step }),
                 Picked::Failed(reason) => json!({ "failed": reason }),
             },
+            "program": match simulation.program() {
+                Program::Unwanted | Program::NotYet => Value::Null,
+                Program::Since(step) => json!({ "since": step }),
+                Program::Failed(reason) => json!({ "failed": reason }),
+            },
             "run": simulation.run_id(),
             "changed": self.changed.iter().map(Changed::json).collect::<Vec<_>>(),
             "steps": simulation.step_count(),
@@ -216,6 +232,9 @@ impl<T: Number> Render for Summary<'_, T> {
         }
         if let Some(picked) = self.picked() {
             summary = summary.row("schedule", picked);
+        }
+        if let Some(program) = self.program() {
+            summary = summary.row("program", program);
         }
         if let Some(chosen) = self.chosen {
             let words = format_args!("{}, by {}", chosen.formulation, chosen.file);

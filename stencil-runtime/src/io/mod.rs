@@ -3,6 +3,7 @@
 //! [`NpzWriter`] and [`Npz`] write and read `.npz` archives that `numpy.load` opens. Equal input
 //! gives equal bytes, and a file appears under its name only when it is complete.
 
+mod cache;
 mod csv;
 mod failure;
 mod frames;
@@ -13,6 +14,8 @@ mod npz;
 mod part;
 mod zip;
 
+pub use cache::CACHE_VARIABLE;
+pub(crate) use cache::cache_folder;
 pub use csv::{CsvError, SeriesWriter, Table};
 pub use failure::{open_regular, read_text, way_out};
 pub use frames::{FrameError, FrameFormat};

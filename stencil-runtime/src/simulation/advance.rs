@@ -91,6 +91,7 @@ impl<T: Number> Simulation<T> {
     /// See [`step`](Self::step).
     pub fn step_some(&mut self, most: u64, end: f64) -> Result<u64, Error> {
         self.use_pick()?;
+        self.use_program()?;
         let before = self.steps;
         if most > 0 && self.t < end {
             match self.moments(most, end) {

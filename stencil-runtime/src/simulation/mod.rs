@@ -4,6 +4,7 @@ mod adapting;
 mod advance;
 pub(crate) mod builder;
 mod cause;
+mod compiling;
 mod evaluate;
 mod frames;
 mod handover;
@@ -39,6 +40,8 @@ use watch::Watch;
 
 pub use advance::{Flow, Outcome, Timings};
 pub use builder::{Builder, Devices, Engine, Stream};
+pub(crate) use compiling::Compiling;
+pub use compiling::Program;
 pub use evaluate::Quantity;
 pub use frames::{FrameChoice, Frames};
 pub(crate) use picking::{Found, Picking, Wanted};
@@ -113,6 +116,7 @@ pub struct Simulation<T> {
     run: Option<String>,
     timings: Timings,
     picking: Picking<T>,
+    compiling: Compiling,
 }
 
 /// The lengths of time steps.
@@ -166,6 +170,7 @@ pub(crate) struct Parts<T> {
     pub(crate) sources: BTreeMap<String, Sampled>,
     pub(crate) pool: Arc<ThreadPool>,
     pub(crate) picking: Picking<T>,
+    pub(crate) compiling: Compiling,
     pub(crate) timings: Timings,
 }
 
@@ -176,7 +181,7 @@ impl<T: Number> Simulation<T> {
     }
 
     pub(crate) fn assemble(setup: Setup, parts: Parts<T>, pace: Pace) -> Result<Self, Error> {
-        let Parts { device, watch, sources, pool, picking, timings } = parts;
+        let Parts { device, watch, sources, pool, picking, compiling, timings } = parts;
         let rules = rules::<T>(&setup.system, &setup.params, &setup.mesh, setup.cfl_axes);
         let mut simulation = Simulation {
             setup,
@@ -203,6 +208,7 @@ impl<T: Number> Simulation<T> {
             run: None,
             timings,
             picking,
+            compiling,
         };
         simulation.sample_steady()?;
         simulation.sample_unsteady(0.0)?;

@@ -3,7 +3,7 @@
 use stencil_compiler::plan::BufferRole;
 
 use super::builder::{self, Chosen, On, Scheduled, Started, choose};
-use super::{Engine, Pace, Picked, Picking, Sampled, Setup, Simulation};
+use super::{Compiling, Engine, Pace, Picked, Picking, Program, Sampled, Setup, Simulation};
 use crate::backend::{Device, cuda, on_card, on_card_mut};
 use crate::{Error, Number, Schedule};
 
@@ -49,16 +49,31 @@ impl<T: Number> Simulation<T> {
     pub fn reschedule(&mut self, schedule: &Schedule) -> Result<(), Error> {
         self.go_on_by(schedule)?;
         self.picking = Picking::Over(Picked::Unwanted);
+        self.compiling = Compiling::Over(Program::Unwanted);
         Ok(())
     }
 
     /// Goes on by another schedule.
     pub(super) fn go_on_by(&mut self, schedule: &Schedule) -> Result<(), Error> {
+        let engine = match on_card(self.device.as_ref()) {
+            Some(_) => Engine::Cuda,
+            None if self.setup.engine == Engine::Rows => Engine::Rows,
+            None => Engine::Cpu,
+        };
+        self.change_to(engine, Some(schedule))
+    }
+
+    /// Goes on with an engine, by another schedule or by its usual one.
+    pub(super) fn change_to(
+        &mut self,
+        engine: Engine,
+        schedule: Option<&Schedule>,
+    ) -> Result<(), Error> {
         self.settle()?;
         if self.lost {
             return Err(Error::Lost);
         }
-        let (setup, (mut device, watch)) = self.rebuilt(schedule)?;
+        let (setup, (mut device, watch)) = self.rebuilt(engine, schedule)?;
         take_fields(device.as_mut(), self.device.as_ref())?;
         device.bound(self.device.fields().most().to_f64());
         let old = (
@@ -75,7 +90,11 @@ impl<T: Number> Simulation<T> {
     }
 
     /// Makes the parts of the same run by another schedule, with fields of zeros.
-    fn rebuilt(&self, schedule: &Schedule) -> Result<(Setup, Started<T>), Error> {
+    fn rebuilt(
+        &self,
+        engine: Engine,
+        schedule: Option<&Schedule>,
+    ) -> Result<(Setup, Started<T>), Error> {
         let Setup { system, mesh, patches, .. } = &self.setup;
         if self.setup.slabs.is_some() {
             return Err(Error::Stream {
@@ -85,12 +104,9 @@ impl<T: Number> Simulation<T> {
         }
         let domain = self.device.fields().domain.clone();
         let boundaries = &domain.boundaries;
-        let (engine, mut card, cache) = match on_card(self.device.as_ref()) {
-            Some(machine) => (Engine::Cuda, machine.opened(), machine.cache()),
-            None if self.setup.engine == Engine::Rows => {
-                (Engine::Rows, cuda::Opening::new(Vec::new()), None)
-            }
-            None => (Engine::Cpu, cuda::Opening::new(Vec::new()), None),
+        let (mut card, cache) = match on_card(self.device.as_ref()) {
+            Some(machine) => (machine.opened(), machine.cache()),
+            None => (cuda::Opening::new(Vec::new()), None),
         };
         let is_steady = |source: &Sampled| !matches!(source, Sampled::Unsteady(_));
         let steps_alike =
@@ -98,7 +114,7 @@ impl<T: Number> Simulation<T> {
         let chosen = choose::<T>(
             system,
             (engine, &mut card),
-            Some(schedule.clone()),
+            schedule.cloned(),
             (boundaries.periodic, steps_alike),
             mesh.cells,
         )?;

@@ -1,7 +1,8 @@
 //! Messages about settings that do not fit.
 
 use stencil_runtime::{
-    Axis, Boundary, Engine, Error, Face, Faces, Schedule, Simulation, Source, SystemDef, pde,
+    Axis, Boundary, Engine, Error, Face, Faces, Instructions, Schedule, Simulation, Source,
+    SystemDef, pde,
 };
 
 pde! {
@@ -40,10 +41,6 @@ fn settings_that_do_not_fit() {
         (builder().cells([0, 8, 1]), "give from 1 to 1073741824 cells"),
         (builder().extent([1.0, -1.0, 1.0]), "the extent along y is -1; give a positive length"),
         (builder().origin([f64::INFINITY, 0.0, 0.0]), "the origin along x is inf"),
-        (
-            builder().engine(Engine::Compiled),
-            "Heat has no compiled program in this binary; use `Engine::Cpu`",
-        ),
         (builder().schedule(Schedule::default()), "illegal schedule"),
         (
             Simulation::builder(&Heat).cells([8, 8, 1]).dt(1.0),
@@ -59,6 +56,16 @@ fn settings_that_do_not_fit() {
         let found = message(builder.build());
         assert!(found.contains(expected), "{found:?} has no {expected:?}");
     }
+}
+
+/// Every processor of this architecture has these instructions, and no program can be compiled for them.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_program_that_cannot_be_compiled() {
+    let run = builder().engine(Engine::Compiled).instructions(Instructions::Baseline);
+    let found = message(run.build());
+    let expected = "Heat has no compiled program in this binary, and none was made: the instructions `baseline`";
+    assert!(found.starts_with(expected), "{found}");
 }
 
 fn flow() -> stencil_runtime::Builder<f64> {

@@ -171,6 +171,35 @@ fn rust_of_rows() {
 }
 
 #[test]
+fn c_of_rows() {
+    let kernels = [&heat(LaunchKind::Rows), &accumulate(LaunchKind::Rows)];
+    assert_eq!(c(&kernels, Precision::F32, 16).unwrap(), include_str!("rows.c"));
+    let double = c(&kernels, Precision::F64, 8).unwrap();
+    assert!(double.contains("enum { LANES = 8 };") && !double.contains("float"), "{double}");
+    assert!(c(&[&heat(LaunchKind::Blocks)], Precision::F32, 16).is_err());
+}
+
+/// Nothing that a user writes reaches the text but identifiers, none of which a compiler knows.
+#[test]
+fn c_takes_no_notes_and_no_bare_names() {
+    let mut kernel = accumulate(LaunchKind::Rows);
+    kernel.notes.push("*/ #include </etc/passwd> \\".to_string());
+    kernel.body.insert(0, Stmt::Note("asm(\"nop\"); ??/".to_string()));
+    let plain = c(&[&accumulate(LaunchKind::Rows)], Precision::F32, 16).unwrap();
+    assert_eq!(c(&[&kernel], Precision::F32, 16).unwrap(), plain);
+    let text = |uniform: &str| {
+        let mut kernel = accumulate(LaunchKind::Rows);
+        kernel.uniforms[0] = uniform.to_string();
+        c(&[&kernel], Precision::F32, 16)
+    };
+    let macros = text("linux").unwrap();
+    assert!(macros.contains("const float linux_v = c[0];") && !macros.contains("linux;"));
+    for bad in ["a b", "a;b", "é", "1a", "", "a\\\nb"] {
+        assert!(text(bad).is_err(), "{bad:?}");
+    }
+}
+
+#[test]
 fn the_same_kernel_gives_the_same_bytes() {
     assert_eq!(f32_text(&march(4)), f32_text(&march(4)));
 }

@@ -411,7 +411,7 @@ impl<'a, T: Number> Marching<'a, T> {
         };
         match (&launch.code, scratch) {
             (Code::Compiled { entry, arrays, .. }, _) => {
-                (entry.0)(self.instructions, Work { arrays }, part);
+                entry.run(self.instructions, Work { arrays }, part);
             }
             (Code::Rows(program), Some(scratch)) => {
                 T::rows(self.instructions, program, scratch, part);

@@ -113,7 +113,10 @@ impl<T: Number> Machine<T> {
         let other =
             || Error::Bug(format!("the compiled program has no kernel for launch {}", launch.name));
         let kernel = kernel.filter(|k| k.tables.name == launch.name).ok_or_else(other)?;
-        let tables = kernel.tables;
+        let (tables, entry) = (kernel.tables, T::entry(kernel));
+        if matches!(entry, Entry::Missing) {
+            return Err(other());
+        }
         let buffers = self.fields.buffers.indices(tables.buffers.iter().copied())?;
         let uniform =
             |name: &&str| algorithm.uniforms.iter().position(|u| u.name == *name).ok_or_else(other);
@@ -137,7 +140,7 @@ impl<T: Number> Machine<T> {
             fields: Vec::new(),
             ends: Vec::new(),
             uniforms: Vec::new(),
-            code: Code::Compiled { entry: T::entry(kernel), uniforms, arrays },
+            code: Code::Compiled { entry, uniforms, arrays },
         })
     }
 

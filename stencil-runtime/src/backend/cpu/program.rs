@@ -8,6 +8,7 @@ use stencil_compiler::expr::Real;
 use super::instructions::{self, Checked, OnLanes};
 pub use super::lanes::Lanes;
 use super::lanes::Registers;
+use super::loaded::Loaded;
 use super::prefetch::{LINE, Prefetch, prefetch};
 use super::row::{Rows, Stage};
 use super::row_blocks::RowBlock;
@@ -93,7 +94,26 @@ pub struct CompiledKernel {
 
 /// One precision of a compiled kernel.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry<T>(pub(super) fn(Checked, Work<'_>, RowBlock<'_, T>));
+pub(crate) enum Entry<T> {
+    /// A function of this program.
+    Own(fn(Checked, Work<'_>, RowBlock<'_, T>)),
+    /// A function that was loaded.
+    Loaded(Loaded<T>),
+    /// The kernel was compiled for the other precision alone.
+    Missing,
+}
+
+impl<T: Real> Entry<T> {
+    /// Computes a part of a patch.
+    pub(super) fn run(&self, instructions: Checked, work: Work<'_>, part: RowBlock<'_, T>) {
+        match self {
+            Entry::Own(function) => function(instructions, work, part),
+            Entry::Loaded(loaded) => loaded.run(work, part),
+            // No launch is prepared with it.
+            Entry::Missing => {}
+        }
+    }
+}
 
 /// The places of a kernel's rows, the same for each part of the patch.
 #[derive(Clone, Copy, Debug)]
@@ -108,8 +128,8 @@ impl CompiledKernel {
     {
         CompiledKernel {
             tables: K::TABLES,
-            f32: Entry(enter::<K, f32, U, I, O>),
-            f64: Entry(enter::<K, f64, U, I, O>),
+            f32: Entry::Own(enter::<K, f32, U, I, O>),
+            f64: Entry::Own(enter::<K, f64, U, I, O>),
         }
     }
 }
@@ -146,11 +166,14 @@ impl<K: RowKernel<U, I, O>, T: Registers, const U: usize, const I: usize, const 
             (length < V::COUNT).then(|| Stage::new(K::TABLES.inputs, O, length, V::COUNT));
         for row in 0..count {
             // One call, so that the kernel is in the program once.
-            let staged = stage.as_mut().map(|stage| stage.fill(&rows));
+            let staged = stage.as_mut().map(|stage| {
+                stage.fill(&rows.inputs, &rows.outputs);
+                Rows::on(stage)
+            });
             let now = staged.as_ref().unwrap_or(&rows);
             cells_of_row::<K, V, U, I, O>(&uniforms, now, steps, ahead.of_row(row));
             if let Some(stage) = &stage {
-                stage.give_back(&rows);
+                stage.give_back(&rows.outputs);
             }
             rows.advance();
         }
@@ -191,17 +214,18 @@ fn cells_of_row<K, V: Lanes, const U: usize, const I: usize, const O: usize>(
     }
 }
 
-/// Some neighbouring cells of a row, as many as a register has lanes.
+/// Some neighbouring cells of a row, as many as a register has lanes. Loaded kernels read it as it lies in memory.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct Step {
     /// The first of these cells.
-    x: usize,
+    pub(super) x: usize,
     /// Destination of the values: 0 for their row, other numbers for memory aside, and the place there. Steps aside
     /// are computed first, from old values, and written last.
-    to: usize,
-    at: usize,
+    pub(super) to: usize,
+    pub(super) at: usize,
     /// Are the rows of the next part prefetched?
-    looks_ahead: bool,
+    pub(super) looks_ahead: bool,
 }
 
 /// The steps of a row: whole registers from cell `skew` on, at aligned memory. If some cells are left over, steps for
@@ -243,7 +267,7 @@ impl Steps {
     /// # Panics
     /// If the steps were made for other rows.
     #[inline]
-    fn of(&self, length: usize, lanes: usize) -> &[Step] {
+    pub(super) fn of(&self, length: usize, lanes: usize) -> &[Step] {
         assert_eq!((self.length, self.lanes), (length, lanes), "steps are for these rows");
         &self.list
     }

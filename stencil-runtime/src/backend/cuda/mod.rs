@@ -12,11 +12,12 @@ mod kernels;
 mod machine;
 mod memory;
 
+pub use crate::io::CACHE_VARIABLE;
 pub use calibration::{Calibration, Doubt, Measured};
 pub use card::limits::usual_device;
 pub use card::sensors::{Load, Sensors};
 pub use card::{BOXES, Card, CardLink, OLDEST, capability};
-pub use compile::cache::{Cache, DIR_VARIABLE as CACHE_VARIABLE};
+pub use compile::cache::Cache;
 pub use compile::{check_needs, nvrtc, resources};
 pub use error::CudaError;
 pub use kernels::info::Launched;

@@ -21,7 +21,9 @@ use crate::backend::{Device, cuda};
 use crate::field::Domain;
 use crate::mesh::{Axis, Boundaries, Mesh, Patches, Sampled, Written, device_boxes, formula};
 use crate::simulation::watch::Watch;
-use crate::simulation::{Pace, Parts, Picked, Picking, Setup, Timings, sampled};
+use crate::simulation::{
+    Compiling, Pace, Parts, Picked, Picking, Program, Setup, Timings, sampled,
+};
 use crate::step::{Plans, Rules, halo_of, kind};
 use crate::transport::Ranks;
 use crate::{Error, Instructions, Number, Schedule, Simulation, Source, SystemDef};
@@ -56,6 +58,7 @@ impl<T: Number> Builder<T> {
         let pace = self.pace(&system)?;
         let look_every = self.looks()?;
         let instructions = Checked::new(self.instructions.unwrap_or_else(Instructions::best))?;
+        let system = self.compiled(system, instructions)?;
         let cache = self.cache.clone().or_else(cuda::Cache::of_user);
         if self.ranks.count() > 1 && matches!(self.engine, Engine::Cuda | Engine::Auto) {
             self.card = self.ranks.number_on_host() % cuda::Card::count().unwrap_or(1).max(1);
@@ -72,6 +75,7 @@ impl<T: Number> Builder<T> {
         let at_pace = |scheduled: Scheduled| scheduled.at_pace(&system, pace, &patches);
         let pick = pick.map(at_pace).transpose()?;
         let Scheduled { engine, schedule, plan, fused } = at_pace(scheduled)?;
+        let is_free = self.schedule.is_none() && self.ranks.count() == 1;
         let streaming = self.streaming(pace, &patches);
         let given = self.sources.iter();
         let given = given.map(|(name, source)| (name.clone(), format!("{source:?}")));
@@ -85,6 +89,11 @@ impl<T: Number> Builder<T> {
         let (pick, picking, fused) = match slabs {
             Some(_) => (None, Picking::Over(Picked::Unwanted), None),
             None => (pick, picking, fused),
+        };
+        let is_open = is_free && slabs.is_none() && self.engine != Engine::Rows;
+        let compiling = match engine {
+            Chosen::Cpu(cpu::Choice::Rows) if is_open => Compiling::Open,
+            Chosen::Cpu(_) | Chosen::Cuda => Compiling::Over(Program::Unwanted),
         };
         let threads = self.threads.unwrap_or_else(|| busy_threads(mesh.cells, &self.ranks));
         let pool = Arc::new(pool(threads)?);
@@ -122,7 +131,7 @@ impl<T: Number> Builder<T> {
             device::<T>(setup, of, pool.clone(), (&mut card, cache.clone()))
         };
         let (setup, (device, watch), picking) = start_by(pick, (setup, engine), picking, start)?;
-        let parts = Parts { device, watch, sources, pool, picking, timings };
+        let parts = Parts { device, watch, sources, pool, picking, compiling, timings };
         Simulation::assemble(setup, parts, pace)
     }
 

@@ -7,19 +7,21 @@ use stencil_compiler::schedule::{Halo, LaunchKind, Placement};
 use stencil_compiler::search::advice::advised;
 use stencil_compiler::search::heuristic;
 
-use crate::backend::cpu::Choice;
+use super::Builder;
+use crate::backend::cpu::{Checked, Choice, native};
 use crate::backend::cuda;
 use crate::{Error, Number, Schedule, SystemDef};
 
 /// The engine of the steps. Results do not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Engine {
-    /// The host's processor: the compiled program if there is one for the schedule, else the row engine.
+    /// The host's processor: the compiled program if there is one for the schedule, else the row engine, and after some steps
+    /// the program that is compiled [meanwhile](crate::Program).
     #[default]
     Cpu,
     /// A card if one can be used and the schedule, if one is set, is for cards; else as [`Cpu`](Engine::Cpu).
     Auto,
-    /// The compiled program.
+    /// The compiled program. If the binary has none, it is compiled by the C compiler of this machine before the run.
     Compiled,
     /// The row engine, which runs any system under any schedule.
     Rows,
@@ -110,17 +112,39 @@ pub(crate) fn choose<T: Number>(
         }
         return Ok((Chosen::Cuda, schedule));
     }
-    on_processor(system, engine, schedule, (periodic, cells))
+    on_processor::<T>(system, engine, schedule, (periodic, cells))
+}
+
+impl<T: Number> Builder<T> {
+    /// Returns the system with a compiled program, if the run asks for one that the binary does not have.
+    pub(super) fn compiled(
+        &self,
+        system: SystemDef,
+        instructions: Checked,
+    ) -> Result<SystemDef, Error> {
+        if self.engine != Engine::Compiled || system.kernels::<T>().is_some() {
+            return Ok(system);
+        }
+        let found = native::program::<T>((system.algorithm(), system.schedule()), instructions);
+        let kernels = found.map_err(|reason| Error::NotCompiled {
+            system: system.name().to_string(),
+            why: format!("in this binary, and none was made: {reason}"),
+        })?;
+        Ok(system.with_kernels(kernels))
+    }
 }
 
 /// Chooses without a card.
-fn on_processor(
+fn on_processor<T: Number>(
     system: &SystemDef,
     engine: Engine,
     schedule: Option<Schedule>,
     (periodic, cells): ([bool; 3], [usize; 3]),
 ) -> Result<(Chosen, Schedule), Error> {
-    let not_compiled = |why| Error::NotCompiled { system: system.name().to_string(), why };
+    let not_compiled = |why: &str| {
+        let (system, why) = (system.name().to_string(), why.to_string());
+        Error::NotCompiled { system, why }
+    };
     let algorithm = system.algorithm();
     let recomputed = recomputed(system.schedule());
     // Rows beyond a patch are rows like others.
@@ -129,7 +153,7 @@ fn on_processor(
         lasting(system.schedule()) || lasting(&recomputed)
     };
     let fits = schedule.iter().all(own);
-    let choice = match (engine, system.kernels()) {
+    let choice = match (engine, system.kernels::<T>()) {
         (Engine::Cpu | Engine::Auto | Engine::Compiled, Some(kernels)) if fits => {
             Choice::Compiled(kernels)
         }

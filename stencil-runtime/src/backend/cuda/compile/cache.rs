@@ -6,15 +6,13 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::{env, fs, io, process};
+use std::{fs, io, process};
 
 use stencil_compiler::hash::fnv1a;
 
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::compile::nvrtc::{Compiled, parse_resources};
-
-/// The environment variable that names the folder of compiled kernels.
-pub const DIR_VARIABLE: &str = "STENCIL_CACHE_DIR";
+use crate::io::cache_folder;
 
 /// The first bytes of an entry; the number is the version of its layout.
 const MAGIC: &[u8; 16] = b"stencil cubin 2\n";
@@ -68,16 +66,7 @@ impl Cache {
     /// Returns the cache of this user: the folder that `STENCIL_CACHE_DIR` names, else `stencil` in `XDG_CACHE_HOME`
     /// or in `~/.cache`. `None` if none of them is set, or the first is empty.
     pub fn of_user() -> Option<Self> {
-        let set = |name: &str| env::var_os(name).map(PathBuf::from);
-        let folder = match set(DIR_VARIABLE) {
-            Some(folder) if folder.as_os_str().is_empty() => return None,
-            Some(folder) => folder,
-            None => match set("XDG_CACHE_HOME").filter(|p| p.is_absolute()) {
-                Some(caches) => caches.join("stencil"),
-                None => set("HOME")?.join(".cache").join("stencil"),
-            },
-        };
-        Some(Cache::at(folder))
+        cache_folder().map(Cache::at)
     }
 
     /// A cache in a folder, which need not exist yet.
@@ -189,6 +178,8 @@ fn parts(entry: &[u8]) -> Option<[&[u8]; 3]> {
 
 #[cfg(test)]
 mod tests {
+    use std::env;
+
     use super::*;
 
     fn key(source: &str) -> Key<'_> {
