@@ -4,7 +4,7 @@
 use std::f64::consts::TAU;
 
 use stencil_compiler::model::check;
-use stencil_runtime::{Simulation, SystemDef};
+use stencil_runtime::{Axis, Boundary, Simulation, SystemDef};
 use stencil_tests::{OrPanic, Runs};
 
 use super::exact::{GAMMA, Gas, gas};
@@ -232,4 +232,23 @@ fn steps_near_the_limit_stay_bounded_in_every_dimension() {
         }
     }
     assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+/// Two substeps, or one that reads far: patches between boundaries of several kinds have the bits of one.
+#[test]
+fn patches_have_the_bits_of_one() {
+    for (settings, system) in predicted(WATER, 2) {
+        let run = |patches: [usize; 3]| {
+            let builder = Simulation::<f64>::builder(&system).cells([54, 40, 1]).patches(patches);
+            let builder = builder.boundary(Axis::X, Boundary::wall()).cfl(0.7);
+            let mut simulation = builder.boundary(Axis::Y, Boundary::outflow()).build().or_panic();
+            simulation.fill("h", |x, y, _| if x + y < 0.8 { 2.0 } else { 1.0 });
+            simulation.fill("m_y", |x, _, _| 0.3 * (TAU * x).sin());
+            simulation.steps(8);
+            ["h", "m_x", "m_y"].map(|name| simulation.flat(name))
+        };
+        let whole = run([1, 1, 1]);
+        assert!(whole[1].iter().any(|m| *m != 0.0), "{settings}");
+        assert_eq!(run([2, 2, 1]), whole, "{settings}");
+    }
 }
