@@ -7,7 +7,8 @@ system! {
     /// `rho` is the density, `m` the momentum and `E` the energy in a volume, internal and kinetic.
     ///
     /// With limited lines of primitive variables `hllc` and the exact solver keep densities and pressures positive, at
-    /// no cost. All other schemes may make them negative beside strong shocks or in strong fans, and repair fluxes.
+    /// no cost. All other schemes may make them negative beside strong shocks or in strong fans, and repair fluxes;
+    /// `van_leer_plm_hllc` cannot, and stops where a strong shock meets a cold stream.
     pub system IdealGas in nd {
         conserved rho: scalar [kg/m^3] where rho > 0;
         conserved m: vector [kg/m^2/s];

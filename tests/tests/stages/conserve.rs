@@ -109,7 +109,8 @@ const CASES: &str = "\
     12 11: reconstruct: plm<limiter = mc>; riemann: roe<else = rusanov>; time: euler;
     17 12: reconstruct: ppm in primitive; riemann: hll; time: van_leer;
     13 11: reconstruct: plm<limiter = mc> in primitive; riemann: hllc; time: muscl_hancock;
-    15 12: reconstruct: plm<limiter = van_leer>; riemann: hll; source: strang; time: muscl_hancock;
+    15 12: reconstruct: plm<limiter = van_leer>; riemann: hll; sweep: dimensional; time: muscl_hancock;
+    14 11: reconstruct: plm<limiter = mc> in primitive; riemann: hll; source: strang; time: van_leer;
     8 7 6: reconstruct: plm<limiter = koren>; riemann: rusanov; time: corner_transport;
 ";
 

@@ -15,7 +15,7 @@ fn streams(riemann: &str, [left, right]: [Gas; 2], n: usize) -> Simulation<f64> 
         "{text} scheme s for Euler {{ reconstruct: constant; riemann: {riemann}; time: euler; repair: none; }}"
     );
     let system = SystemDef::from_text_in("Euler", &text, Some(1)).or_panic();
-    let mut simulation = started::<f64>(&system, [n, 1, 1], true, None);
+    let mut simulation = started::<f64>(&system, [n, 1, 1], true, Some(0.1 / n as f64));
     let at = |x: f64| if x < 0.5 { left } else { right };
     simulation.fill("rho", |x, _, _| at(x).rho);
     simulation.fill("m_x", |x, _, _| at(x).rho * at(x).u);

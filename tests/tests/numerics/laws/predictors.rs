@@ -4,7 +4,7 @@
 use std::f64::consts::TAU;
 
 use stencil_compiler::model::check;
-use stencil_runtime::{Simulation, SystemDef};
+use stencil_runtime::{Axis, Boundary, Simulation, SystemDef};
 use stencil_tests::{OrPanic, Runs};
 
 use super::exact::{GAMMA, Gas, gas};
@@ -166,6 +166,26 @@ fn tubes_are_met() {
     }
 }
 
+/// Limited lines and parabolas carry a box in steps of the limit, and leave no value that was not between those before.
+#[test]
+fn transport_stays_between_its_values_up_to_the_limit() {
+    for time in check::predictors() {
+        for made in ["constant", "plm<limiter = mc>", "plm<limiter = superbee>", "ppm"] {
+            for number in [0.3, 1.0] {
+                let settings = format!("reconstruct: {made}; riemann: hll; time: {time};");
+                let system = declared(ADVECTION, 1, &settings);
+                let builder = Simulation::<f64>::builder(&system).cells([40, 1, 1]);
+                let mut simulation = builder.cfl(number).build().or_panic();
+                simulation.fill("q", |x, _, _| f64::from(u8::from((x - 0.4).abs() < 0.2)));
+                simulation.steps(100);
+                let q = simulation.flat("q");
+                let beyond = q.iter().map(|q| (-q).max(q - 1.0)).fold(0.0, f64::max);
+                assert!(beyond < 1e-13, "{settings} {number}: {beyond}");
+            }
+        }
+    }
+}
+
 const fn state(rho: f64, p: f64) -> Gas {
     Gas { rho, u: 0.0, p, gamma: GAMMA }
 }
@@ -196,7 +216,7 @@ fn steps_near_the_limit_stay_bounded_in_every_dimension() {
                 ("plm<limiter = koren>", "hll"),
                 ("ppm", "rusanov"),
                 ("constant", "roe"),
-                ("plm<limiter = superbee>", "force"),
+                ("plm<limiter = mc>", "force"),
                 ("ppm in primitive", "hllc"),
             ];
             for (made, riemann) in &all[..if dimension < 3 { 6 } else { 3 }] {
@@ -212,4 +232,23 @@ fn steps_near_the_limit_stay_bounded_in_every_dimension() {
         }
     }
     assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+/// Two substeps, or one that reads far: patches between boundaries of several kinds have the bits of one.
+#[test]
+fn patches_have_the_bits_of_one() {
+    for (settings, system) in predicted(WATER, 2) {
+        let run = |patches: [usize; 3]| {
+            let builder = Simulation::<f64>::builder(&system).cells([54, 40, 1]).patches(patches);
+            let builder = builder.boundary(Axis::X, Boundary::wall()).cfl(0.7);
+            let mut simulation = builder.boundary(Axis::Y, Boundary::outflow()).build().or_panic();
+            simulation.fill("h", |x, y, _| if x + y < 0.8 { 2.0 } else { 1.0 });
+            simulation.fill("m_y", |x, _, _| 0.3 * (TAU * x).sin());
+            simulation.steps(8);
+            ["h", "m_x", "m_y"].map(|name| simulation.flat(name))
+        };
+        let whole = run([1, 1, 1]);
+        assert!(whole[1].iter().any(|m| *m != 0.0), "{settings}");
+        assert_eq!(run([2, 2, 1]), whole, "{settings}");
+    }
 }
