@@ -5,6 +5,7 @@ mod boundaries;
 mod cards;
 mod causes;
 mod deep;
+mod handover;
 mod limits;
 mod loops;
 mod messages;
