@@ -43,6 +43,23 @@ const LINE: &str = "
     pub system Line in 1d { field q: scalar; ddt(q) = -d[x](q) + d[x](d[x](q))/100; }
     scheme s for Line { space: central<order = 8>; time: rk4; }";
 
+/// A loop that ends by a test, in each lane by itself, and one whose test need not hold.
+const LOOPS: &str = "
+    pub system Loops in 1d {
+        field q: scalar;
+        fn root(a: scalar) -> scalar {
+            let mut x = 1 + abs(a);
+            for i in 0..30 {
+                let step = (x^2 - 1 - abs(a))/(2*x);
+                x = x - step;
+                until(abs(step) <= 8*epsilon*x);
+            }
+            x
+        }
+        ddt(q) = lap(q)/100 - root(8*q)*q;
+    }
+    scheme s for Loops { space: central<order = 4>; time: rk3_williamson; }";
+
 /// Returns the bits after some steps, by the row engine or by a compiled program.
 fn bits<T: Number>(
     system: &SystemDef,
@@ -100,6 +117,7 @@ fn compiled_programs_have_the_bits_of_the_row_engine() {
         (EVERYTHING, [70, 11, 1]),
         (LAW, [37, 8, 9]),
         (LINE, [403, 1, 1]),
+        (LOOPS, [67, 1, 1]),
     ] {
         engines_agree::<f32>(&workshop, text, cells);
         engines_agree::<f64>(&workshop, text, cells);
