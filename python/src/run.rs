@@ -16,9 +16,9 @@ use stencil_runtime::{Builder, Error, Number, Outcome, Quantity, Simulation, Sou
 use crate::arrays::{Place, Values, View, taken};
 use crate::errors::{Raised, Result};
 use crate::pictures::Picture;
-use crate::shared::SharedValues;
 use crate::problem::Problem;
 use crate::settings;
+use crate::shared::SharedValues;
 use crate::system::System;
 
 /// A simulation in the precision of its problem.

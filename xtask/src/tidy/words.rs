@@ -48,7 +48,8 @@ pub(super) fn check(source: &Source, systems: &[String]) -> Vec<Violation> {
         });
         let may_be = UNSAFE.iter().any(|folder| source.is_in(folder));
         if !may_be && names(&line.code).any(|name| name == "unsafe") {
-            let message = "`unsafe` outside the backends, the transport and what Python shares".to_owned();
+            let message =
+                "`unsafe` outside the backends, the transport and what Python shares".to_owned();
             add(number, "unsafe", message, "use the safe interface of a backend, or add one there");
         }
         for (folder, word, way_out) in STAGES {

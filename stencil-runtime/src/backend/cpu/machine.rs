@@ -16,9 +16,7 @@ use super::prepare::{Choice, Code, Prepared};
 use crate::backend::device::OnHost;
 use crate::backend::{Device, Reducer, Renew};
 use crate::field::memory_use;
-use crate::field::{
-    ALIGNMENT, Array, BadValue, Domain, Fields, Filling, Planes, Sent, Shared,
-};
+use crate::field::{ALIGNMENT, Array, BadValue, Domain, Fields, Filling, Planes, Sent, Shared};
 use crate::io::free_memory;
 use crate::mesh::Patch;
 use crate::step::{Action, After, Failure, Ghosts, Moment, Rules, actions};

@@ -20,7 +20,11 @@ impl<T: Number> Machine<T> {
     }
 
     /// Calls a function on the threads of the host with these buffers, which are on the card again when next needed there.
-    pub(super) fn on_host_with(&mut self, buffers: Vec<usize>, evaluate: OnHost<'_, T>) -> Result<(), Error> {
+    pub(super) fn on_host_with(
+        &mut self,
+        buffers: Vec<usize>,
+        evaluate: OnHost<'_, T>,
+    ) -> Result<(), Error> {
         for buffer in &buffers {
             self.value(*buffer)?;
         }
