@@ -46,6 +46,8 @@ pub(crate) fn run(workspace: &Workspace, has_ranks: bool) -> Result<(), String> 
     if let Ok(nvrtc) = nvrtc::fetch(workspace) {
         test.env("STENCIL_NVRTC_DIR", nvrtc);
     }
+    // As beside the tests of Rust, no program is compiled.
+    test.env("STENCIL_CC", "");
     call(test.env("PYTHONDONTWRITEBYTECODE", "1").current_dir(&folder))
 }
 

@@ -24,7 +24,7 @@ class Simulation:
     `system` is a `System`, a declaration, or a `Problem`. Settings are those of problem files; those of a problem are
     changed by them. Values and sources may be numbers, formulas such as ``"exp(-x^2)"``, functions of the coordinates,
     or arrays in the order of the axes ``[z, y, x]``. The other arguments change no bit of a result: `backend` is
-    ``"auto"`` (a card if there is one), ``"cpu"``, ``"rows"`` or ``"cuda"``; `schedule` is a preset, a file or a text.
+    ``"auto"`` (a card if there is one), ``"cpu"``, ``"compiled"``, ``"rows"`` or ``"cuda"``; `schedule` is a preset, a file or a text.
 
     >>> run = Simulation("system Heat in 1d { field T: scalar; ddt(T) = lap(T); }", cells=16, backend="cpu")
     >>> run["T"] = lambda x: np.sin(2*np.pi*x)
