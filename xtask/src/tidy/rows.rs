@@ -8,11 +8,12 @@ use super::scan::Source;
 const FOLDERS: [&str; 2] = ["stencil-compiler/src", "stencil-runtime/src"];
 
 /// Files and folders that have rows.
-const HOMES: [&str; 7] = [
+const HOMES: [&str; 8] = [
     "stencil-compiler/src/catalogue/functions",
     "stencil-compiler/src/catalogue/integrators",
     "stencil-compiler/src/catalogue/limiters.rs",
     "stencil-compiler/src/catalogue/operators",
+    "stencil-compiler/src/catalogue/predictors",
     "stencil-compiler/src/catalogue/reconstructions.rs",
     "stencil-compiler/src/catalogue/riemann.rs",
     "stencil-compiler/src/schedule/strategies",
