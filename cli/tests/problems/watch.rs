@@ -219,7 +219,7 @@ fn a_run_that_was_changed_says_so_at_its_end() {
     let declared = std::fs::read_to_string(here.join("drift.toml")).unwrap();
     super::write(&here.join("drift.toml"), &format!("exact.q = '1'\n{declared}"));
     let mut command = common::command(
-        "run drift.toml --json --watch --cells 48,48 --threads 1 --steps 4000 --set output.every=1000000000",
+        "run drift.toml --json --watch --cells 48,48 --threads 1 --steps 1500 --set output.every=1000000000",
         &here,
     );
     let mut run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
