@@ -91,7 +91,7 @@ impl Algorithm {
     fn check_operations(&self) -> Result<(), String> {
         let defined = self.defined();
         let loops = defined.loops.iter().map(|looped| &looped.get().name);
-        let routines = defined.routines.iter().map(|routine| routine.get());
+        let routines = defined.routines.iter();
         let values = routines.clone().flat_map(|routine| &routine.values);
         routines.map(|routine| &routine.name).try_for_each(|name| identifier(name))?;
         let mut names = BTreeSet::new();

@@ -34,7 +34,7 @@ pub fn print(alg: &Algorithm) -> String {
         line(format!("loop {}", expr::text::print_loop(looped)));
     }
     for routine in &defined.routines {
-        line(format!("routine {}", expr::text::print_routine(routine.get())));
+        line(format!("routine {}", expr::text::print_routine(routine)));
     }
     for uniform in &alg.uniforms {
         let value = expr::text::print(&uniform.value, &mut |atom| match atom {

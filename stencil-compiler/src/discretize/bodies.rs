@@ -27,15 +27,18 @@ pub(super) struct Body {
 }
 
 impl Body {
-    /// The body with these values of some states, which an expander has made; `None` if they are differentiated.
+    /// The body with these values of some states, which an expander has made; `None` if they are differentiated, or read
+    /// other states.
     pub(super) fn new(
         mut inner: Expander<'_>,
         values: Vec<Poly>,
         states: usize,
         outer: &mut Atoms,
     ) -> Option<Body> {
-        let here = |at: usize| {
-            !matches!(inner.atoms.get(at as u32), Atom::Derivative { .. } | Atom::At { .. })
+        let here = |at: usize| match inner.atoms.get(at as u32) {
+            Atom::Derivative { .. } | Atom::At { .. } => false,
+            Atom::State(at) => *at < states,
+            Atom::Named(_) | Atom::Call(..) => true,
         };
         if !(0..inner.atoms.len()).all(here) {
             return None;

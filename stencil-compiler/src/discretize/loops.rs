@@ -1,6 +1,6 @@
 //! Loops that end by a test: the body is discretized once, as an operation, and evaluated wherever a state needs it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::bodies::{Argument, Body};
@@ -166,6 +166,8 @@ struct Captured<'m> {
     model: &'m Model,
     /// The `let`s that change from one iteration to the next.
     varying: BTreeSet<usize>,
+    /// Is each `let` made of numbers and parameters? As far as is known.
+    uniform: BTreeMap<usize, bool>,
     found: Vec<Term>,
 }
 
@@ -174,7 +176,7 @@ impl<'m> Captured<'m> {
     /// differentiated.
     fn find(model: &'m Model, repeated: &Repeated) -> Option<Vec<Term>> {
         let varying = repeated.variables.iter().map(|variable| variable.now).collect();
-        let mut this = Captured { model, varying, found: Vec::new() };
+        let mut this = Captured { model, varying, uniform: BTreeMap::new(), found: Vec::new() };
         let length = repeated.body.len() + 1;
         let choices: BTreeSet<usize> =
             repeated.variables.iter().map(|variable| variable.now + length).collect();
@@ -201,11 +203,17 @@ impl<'m> Captured<'m> {
     }
 
     /// Is it made of numbers and parameters?
-    fn is_uniform(&self, term: &Term) -> bool {
+    fn is_uniform(&mut self, term: &Term) -> bool {
         match &term.kind {
             TermKind::Number(_) | TermKind::Param(_) | TermKind::Time | TermKind::Epsilon => true,
             TermKind::Let(at) => {
-                self.model.let_at(*at).is_some_and(|item| self.is_uniform(&item.value))
+                if let Some(known) = self.uniform.get(at) {
+                    return *known;
+                }
+                let item = self.model.let_at(*at);
+                let is_uniform = item.is_some_and(|item| self.is_uniform(&item.value));
+                self.uniform.insert(*at, is_uniform);
+                is_uniform
             }
             _ => !term.is_leaf() && term.parts().into_iter().all(|part| self.is_uniform(part)),
         }

@@ -257,7 +257,7 @@ impl<'a> Printer<'a> {
             Some(name) => name,
             None => {
                 let name = self.free("values")?;
-                self.line(&format!("const {} {name} = {call};", loops::structure(of)));
+                self.line(&format!("const {} {name} = {call};", loops::structure(of.get())));
                 if let Some(block) = self.called.last_mut() {
                     block.insert(call, name.clone());
                 }

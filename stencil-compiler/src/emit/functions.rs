@@ -21,16 +21,13 @@ const PREFIX: &str = "stencil_";
 /// Names of all functions that the text of a kernel may define.
 pub(super) fn names(kernel: &Kernel) -> Vec<String> {
     let defined = kernel.defined();
-    let loops = defined.loops.iter().map(|of| Op::Loop(*of));
-    let routines = defined.routines.iter().map(|of| Op::Call(*of));
-    let all = Op::ALL.iter().copied().chain(loops).chain(routines);
-    let spellings = all.flat_map(|op| ["f", ""].map(|suffix| op.c(&[], suffix)));
-    let structures = defined.routines.iter().map(|of| loops::structure(*of) + "(");
-    let spellings = spellings.chain(structures);
-    spellings
+    let spellings = Op::ALL.iter().flat_map(|op| ["f", ""].map(|suffix| op.c(&[], suffix)));
+    let of_table = spellings
         .filter_map(|text| text.split_once('(').map(|(name, _)| name.to_string()))
-        .filter(|name| name.starts_with(PREFIX))
-        .collect()
+        .filter(|name| name.starts_with(PREFIX));
+    let loops = defined.loops.iter().map(|looped| looped.function());
+    let routines = defined.routines.iter().flat_map(|of| [of.function(), loops::structure(of)]);
+    of_table.chain(loops).chain(routines).collect()
 }
 
 /// The functions that kernels call, and those that they call, each defined once before its first use.
@@ -54,7 +51,7 @@ fn definitions_of(
     let mut defined = Defined::default();
     used.iter().for_each(|op| defined.add(*op));
     for routine in &defined.routines {
-        used.extend(routine.get().body.nodes.iter().filter_map(Node::operation));
+        used.extend(routine.body.nodes.iter().filter_map(Node::operation));
     }
     for looped in &defined.loops {
         used.extend(looped.body.nodes.iter().filter_map(Node::operation));

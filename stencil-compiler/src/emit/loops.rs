@@ -8,7 +8,7 @@ use super::functions::Function;
 use super::rust::selecting;
 use crate::expr::math::Recording;
 use crate::expr::real::Precision;
-use crate::expr::{Called, Looped, Node, Ref};
+use crate::expr::{Looped, Node, Ref, Routine};
 
 /// Names of arguments, in order.
 fn argument(at: usize) -> String {
@@ -50,22 +50,22 @@ pub(super) fn definition(
 }
 
 /// The name of the values of a routine together.
-pub(super) fn structure(called: Called) -> String {
-    format!("{}_values", called.get().function())
+pub(super) fn structure(of: &Routine) -> String {
+    format!("{}_values", of.function())
 }
 
 /// A routine as a device function, which returns all values together.
 pub(super) fn routine(
-    called: Called,
+    of: &Routine,
     precision: Precision,
     dialect: &dyn Numbers,
 ) -> Result<String, EmitError> {
-    let (real, of) = (real(precision), called.get());
+    let real = real(precision);
     let recording = Recording { expr: of.body.clone(), names: BTreeMap::new() };
     let function = Function::new(&recording, &argument, precision, dialect)?;
     let parameters: Vec<String> =
         (0..of.arguments).map(|at| format!("{real} {}", argument(at))).collect();
-    let structure = structure(called);
+    let structure = structure(of);
     let values: Vec<String> = (0..of.values.len()).map(|at| format!("{real} v{at};")).collect();
     let mut out = format!("typedef struct {{ {} }} {structure};\n", values.join(" "));
     let (head, parameters) = (dialect.called(), parameters.join(", "));
@@ -77,9 +77,11 @@ pub(super) fn routine(
     Ok(out + &format!("  const {structure} all = {{{results}}};\n  return all;\n}}\n"))
 }
 
-/// A loop as a function of Rust, over lanes: one whose test has held keeps its values until all have.
+/// A loop as a function of Rust, over lanes: one whose test has held keeps its values until all have. No item around a system
+/// has the names of its values.
 pub(super) fn rust(looped: Looped, lanes: &str) -> String {
-    let value = |at: Ref| format!("v{}", at.0);
+    let argument = |at: usize| format!("a{at}_v");
+    let value = |at: Ref| format!("v{}_v", at.0);
     let parameters: Vec<String> =
         (0..looped.arguments).map(|at| format!("mut {}: V", argument(at))).collect();
     let mut out = format!(
@@ -89,9 +91,9 @@ pub(super) fn rust(looped: Looped, lanes: &str) -> String {
         looped.function(),
         parameters.join(", ")
     );
-    let literal = |number: &str| format!("a0.lit({number})");
-    out += &format!("    let (zero, one) = ({}, {});\n", literal("0.0"), literal("1.0"));
-    out += &format!("    let mut held = zero;\n    for _ in 0..{} {{\n", looped.most);
+    let literal = |number: &str| format!("a0_v.lit({number})");
+    out += &format!("    let (zero_v, one_v) = ({}, {});\n", literal("0.0"), literal("1.0"));
+    out += &format!("    let mut held_v = zero_v;\n    for _ in 0..{} {{\n", looped.most);
     for (at, node) in looped.body.nodes.iter().enumerate() {
         let text = match node {
             Node::Lit(lit) => literal(&format!("{:e}f64", lit.value())),
@@ -100,15 +102,15 @@ pub(super) fn rust(looped: Looped, lanes: &str) -> String {
                 selecting(*op, &args.iter().map(|arg| value(*arg)).collect::<Vec<_>>())
             }
         };
-        out += &format!("        let v{at} = {text};\n");
+        out += &format!("        let v{at}_v = {text};\n");
     }
     let results = &looped.body.results;
     for (at, result) in results.iter().take(looped.variables).enumerate() {
         let (own, new) = (argument(at), value(*result));
-        out += &format!("        {own} = zero.if_lt(held, {own}, {new});\n");
+        out += &format!("        {own} = zero_v.if_lt(held_v, {own}, {new});\n");
     }
     let test = value(results[looped.variables]);
-    out += &format!("        held = zero.if_lt(held, one, {test});\n");
-    out += "        if held.is_positive() {\n            break;\n        }\n    }\n";
-    out + &format!("    zero.if_lt(held, a0, {})\n}}\n\n", literal("f64::NAN"))
+    out += &format!("        held_v = zero_v.if_lt(held_v, one_v, {test});\n");
+    out += "        if held_v.is_positive() {\n            break;\n        }\n    }\n";
+    out + &format!("    zero_v.if_lt(held_v, a0_v, {})\n}}\n\n", literal("f64::NAN"))
 }

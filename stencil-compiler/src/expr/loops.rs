@@ -8,7 +8,7 @@ use std::ops::Deref;
 use std::sync::{Mutex, PoisonError};
 
 use super::real::Arithmetic;
-use super::{Builder, Called, Expr, Node, Op, Ref};
+use super::{Builder, Expr, Node, Op, Ref, Routine};
 
 /// Iterations of which one is expected: most loops end long before their bound.
 const EXPECTED: u32 = 4;
@@ -159,8 +159,8 @@ impl Loop {
     pub(crate) fn unrolled<V: Clone, E>(
         &self,
         arguments: &[V],
-        number: &mut dyn FnMut(f64) -> V,
-        op: &mut dyn FnMut(Op, &[&V]) -> Result<V, E>,
+        number: Number<'_, V>,
+        op: Operation<'_, V, E>,
     ) -> Result<V, E> {
         let (zero, one, minus) = (number(0.0), number(1.0), number(-1.0));
         let mut now = arguments.to_vec();
@@ -205,15 +205,15 @@ impl Loop {
 }
 
 /// Makes literals.
-type Number<'n, V> = &'n mut dyn FnMut(f64) -> V;
+pub(crate) type Number<'n, V> = &'n mut dyn FnMut(f64) -> V;
 
-/// Makes operations that cannot fail.
-type Operation<'o, V> = &'o mut dyn FnMut(Op, &[&V]) -> Result<V, Infallible>;
+/// Makes operations.
+pub(crate) type Operation<'o, V, E> = &'o mut dyn FnMut(Op, &[&V]) -> Result<V, E>;
 
 /// A value that is made of nodes of an expression.
 pub(super) fn in_builder<A: Clone + Ord>(
     b: &mut Builder<A>,
-    make: impl FnOnce(Number<'_, Ref>, Operation<'_, Ref>) -> Result<Ref, Infallible>,
+    make: impl FnOnce(Number<'_, Ref>, Operation<'_, Ref, Infallible>) -> Result<Ref, Infallible>,
 ) -> Ref {
     let cell = RefCell::new(b);
     let mut number = |value| cell.borrow_mut().lit(value);
@@ -330,8 +330,8 @@ impl Ord for Looped {
 pub struct Defined {
     /// Loops, those of routines among them.
     pub loops: BTreeSet<Looped>,
-    /// Each routine by its first value.
-    pub routines: BTreeSet<Called>,
+    /// Routines, by name and content.
+    pub routines: BTreeSet<&'static Routine>,
 }
 
 impl Defined {
@@ -342,7 +342,7 @@ impl Defined {
                 self.loops.insert(of);
             }
             Op::Call(of) => {
-                self.routines.insert(of.first());
+                self.routines.insert(of.get());
                 let inside = of.get().body.nodes.iter().filter_map(Node::operation);
                 self.loops.extend(inside.filter_map(Op::looped));
             }

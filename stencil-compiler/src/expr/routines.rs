@@ -1,9 +1,10 @@
 //! Functions of numbers with several values, as operations: a text has each once, and calls it.
 
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
+use super::loops::{Number, Operation};
 use super::real::Arithmetic;
 use super::{Builder, Expr, Loop, Node, Op, Ref};
 
@@ -55,15 +56,19 @@ impl Routine {
     }
 }
 
-/// Routines by their contents: each is kept once, as [loops](super::loops) are.
-static KNOWN: Mutex<BTreeSet<&'static Routine>> = Mutex::new(BTreeSet::new());
+/// The values of each routine, by its contents: each is kept once, as [loops](super::loops) are.
+static KNOWN: Mutex<BTreeMap<&'static Routine, &'static [Value]>> = Mutex::new(BTreeMap::new());
+
+/// One value of a routine.
+#[derive(Debug)]
+struct Value {
+    of: &'static Routine,
+    at: usize,
+}
 
 /// One value of a routine, as an operation.
 #[derive(Clone, Copy, Debug)]
-pub struct Called {
-    of: &'static Routine,
-    value: usize,
-}
+pub struct Called(&'static Value);
 
 impl Called {
     /// The operations of all values of a routine.
@@ -73,48 +78,45 @@ impl Called {
     pub fn all(of: Routine) -> Result<Vec<Self>, String> {
         of.check().map_err(|why| format!("routine `{}`: {why}", of.name))?;
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let of: &'static Routine = match known.get(&of) {
+        let values: &'static [Value] = match known.get(&of) {
             Some(found) => found,
             None => {
-                let kept = Box::leak(Box::new(of));
-                known.insert(kept);
+                let of: &'static Routine = Box::leak(Box::new(of));
+                let values = (0..of.values.len()).map(|at| Value { of, at });
+                let kept = Vec::leak(values.collect());
+                known.insert(of, kept);
                 kept
             }
         };
-        Ok((0..of.values.len()).map(|value| Called { of, value }).collect())
+        Ok(values.iter().map(Called).collect())
     }
 
     /// The routine.
     pub fn get(self) -> &'static Routine {
-        self.of
-    }
-
-    /// The first value of the routine.
-    pub(crate) fn first(self) -> Self {
-        Called { value: 0, ..self }
+        self.0.of
     }
 
     /// The position of the value among those of the routine.
     pub fn value(self) -> usize {
-        self.value
+        self.0.at
     }
 
     /// The name of the value in texts.
     pub fn name(self) -> &'static str {
-        &self.of.values[self.value]
+        &self.get().values[self.value()]
     }
 
     /// Arithmetic instructions of the routine, shared among its values.
     pub fn cost(self) -> u32 {
-        let all: u32 = self.of.body.nodes.iter().filter_map(Node::operation).map(Op::cost).sum();
-        all.div_ceil(self.of.values.len() as u32)
+        let all: u32 = self.get().body.nodes.iter().filter_map(Node::operation).map(Op::cost).sum();
+        all.div_ceil(self.get().values.len() as u32)
     }
 
     /// The value for these arguments.
     pub(super) fn eval<T: Arithmetic>(self, arguments: &[T]) -> T {
         let like = arguments[0];
-        let mut values: Vec<T> = Vec::with_capacity(self.of.body.nodes.len());
-        for node in &self.of.body.nodes {
+        let mut values: Vec<T> = Vec::with_capacity(self.get().body.nodes.len());
+        for node in &self.get().body.nodes {
             values.push(match node {
                 Node::Lit(lit) => like.lit(lit.value()),
                 Node::Atom(at) => arguments[*at],
@@ -124,7 +126,7 @@ impl Called {
                 }
             });
         }
-        values[self.of.body.results[self.value].0 as usize]
+        values[self.get().body.results[self.value()].0 as usize]
     }
 
     /// The derivative by each argument, at these arguments.
@@ -135,19 +137,19 @@ impl Called {
             all
         };
         let changes: Vec<Vec<f64>> = (0..arguments.len()).map(unit).collect();
-        let (_, mut slopes) = self.of.body.changes(arguments, &changes);
-        slopes.swap_remove(self.of.body.results[self.value].0 as usize)
+        let (_, mut slopes) = self.get().body.changes(arguments, &changes);
+        slopes.swap_remove(self.get().body.results[self.value()].0 as usize)
     }
 
     /// The value with the operations of the routine in place of the call. `op` makes an operation of values.
     pub(crate) fn written_out<V: Clone, E>(
         self,
         arguments: &[V],
-        number: &mut dyn FnMut(f64) -> V,
-        op: &mut dyn FnMut(Op, &[&V]) -> Result<V, E>,
+        number: Number<'_, V>,
+        op: Operation<'_, V, E>,
     ) -> Result<V, E> {
-        let mut values: Vec<V> = Vec::with_capacity(self.of.body.nodes.len());
-        for node in &self.of.body.nodes {
+        let mut values: Vec<V> = Vec::with_capacity(self.get().body.nodes.len());
+        for node in &self.get().body.nodes {
             let value = match node {
                 Node::Lit(lit) => number(lit.value()),
                 Node::Atom(at) => arguments[*at].clone(),
@@ -158,7 +160,7 @@ impl Called {
             };
             values.push(value);
         }
-        Ok(values[self.of.body.results[self.value].0 as usize].clone())
+        Ok(values[self.get().body.results[self.value()].0 as usize].clone())
     }
 
     /// The same as nodes of an expression.
@@ -170,7 +172,7 @@ impl Called {
 // There is one of each content.
 impl PartialEq for Called {
     fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.of, other.of) && self.value == other.value
+        std::ptr::eq(self.0, other.0)
     }
 }
 
@@ -185,8 +187,8 @@ impl PartialOrd for Called {
 // By content: addresses differ from run to run.
 impl Ord for Called {
     fn cmp(&self, other: &Self) -> Ordering {
-        let same = std::ptr::eq(self.of, other.of);
-        let of = if same { Ordering::Equal } else { self.of.cmp(other.of) };
-        of.then(self.value.cmp(&other.value))
+        let same = std::ptr::eq(self.0.of, other.0.of);
+        let of = if same { Ordering::Equal } else { self.0.of.cmp(other.0.of) };
+        of.then(self.value().cmp(&other.value()))
     }
 }

@@ -75,7 +75,7 @@ fn header(kernel: &Kernel) -> Vec<String> {
     let defined = kernel.defined();
     let loops = defined.loops.iter().map(|of| format!("loop {}", expr::text::print_loop(of)));
     lines.extend(loops);
-    let routines = defined.routines.iter().map(|of| expr::text::print_routine(of.get()));
+    let routines = defined.routines.iter().map(|of| expr::text::print_routine(of));
     lines.extend(routines.map(|text| format!("routine {text}")));
     let printer = Printer { kernel };
     let queues: Vec<String> =
