@@ -207,38 +207,26 @@ const GIVEN: &str =
         flux m -> (flux(below.m) + flux(above.m))/2 - fastest/2*(above.m - below.m);
     }";
 
-fn by_sources<T: Real>() {
+#[test]
+fn fluxes_by_sources_have_the_same_bits_on_all_engines() {
     for (dimension, scheme) in [
-        (
-            2,
-            "space: central<order = 4>; reconstruct: plm<limiter = mc>; riemann: roe; time: ssprk2;",
-        ),
+        (2, "space: central<order = 4>; reconstruct: plm; riemann: roe; time: ssprk2;"),
         (1, "reconstruct: weno5 in characteristic; riemann: hlle; time: euler;"),
         (2, "reconstruct: weno5 in fluxes; riemann: rusanov; time: euler;"),
+        (1, "reconstruct: plm; riemann: musta; time: euler;"),
         (
             2,
-            "space: central<order = 2>; reconstruct: plm; riemann: musta; sweep: strang; time: euler;",
-        ),
-        (
-            2,
-            "space: central<order = 4>; reconstruct: waves<limiter = mc>; riemann: roe; time: euler;",
+            "space: central<order = 2>; reconstruct: waves<limiter = mc>; riemann: roe; time: euler;",
         ),
         (1, "reconstruct: ppm; riemann: own; time: ssprk2;"),
-        (3, "space: central<order = 2>; reconstruct: constant; riemann: hll; time: euler;"),
     ] {
         let text =
             format!("system Given in {dimension}d {{ {GIVEN} }} scheme s for Given {{ {scheme} }}");
         let algorithm = algorithm_of(&text);
-        let cells = [[29, 1, 1], [15, 12, 1], [9, 8, 7]][dimension - 1];
+        let cells = if dimension == 1 { [29, 1, 1] } else { [13, 11, 1] };
         let case = Case::new(&algorithm, cells.map(larger)).stepping(1e-3);
-        Reference::<T>::of(&algorithm, case, STEPS).agree_in_turn(3);
+        Reference::<f64>::of(&algorithm, case, STEPS).agree_in_turn(3);
     }
-}
-
-#[test]
-fn fluxes_by_sources_have_the_same_bits_on_all_engines() {
-    by_sources::<f32>();
-    by_sources::<f64>();
 }
 
 /// Returns a gas whose arrays may have any values, with the exact solver of the library.

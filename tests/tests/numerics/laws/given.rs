@@ -29,10 +29,11 @@ fn by_scheme(text: &str, name: &str, scheme: &str) -> SystemDef {
 
 #[test]
 fn a_given_flow_carries_with_the_order_of_the_reconstruction() {
-    let error = |scheme: &str, n: usize| {
+    let error = |scheme: &str, order: f64, n: usize| {
         let system = by_scheme(CARRIED, "Carried", scheme);
         let h = 1.0 / n as f64;
-        let steps = (n as f64).powf(5.0 / 3.0).round();
+        // The integrator is of third order.
+        let steps = (n as f64).powf(order / 3.0).round().max(4.0 * n as f64);
         let mut simulation = started::<f64>(&system, [n, 1, 1], false, Some(1.0 / steps));
         simulation.fill("q", |x, _, _| carried(x, h));
         let before = simulation.values("q");
@@ -47,7 +48,7 @@ fn a_given_flow_carries_with_the_order_of_the_reconstruction() {
         ("space: central<order = 2>; reconstruct: weno_z; riemann: roe; time: ssprk3;", 1.9),
         ("reconstruct: plm<limiter = central>; riemann: rusanov; time: ssprk3;", 1.9),
     ] {
-        let [coarse, fine] = [40, 80].map(|n| error(scheme, n));
+        let [coarse, fine] = [40, 80].map(|n| error(scheme, least + 0.2, n));
         let order = (coarse / fine).log2();
         println!("{scheme} {coarse:.3e} {fine:.3e} order {order:.2}");
         assert!(order > least, "{scheme}: {order}");
@@ -94,7 +95,7 @@ fn a_manufactured_flow_in_the_plane_has_the_order_of_its_fluxes() {
     }
 }
 
-/// Sound in a medium of layers, from its fluxes alone: the speeds of waves follow, and limit the step. Energy stays.
+/// Sound in a medium of layers, from its fluxes alone: the speeds of waves follow, and limit the step.
 #[test]
 fn layers_have_speeds_that_follow_from_fluxes() {
     let text = "system Layers in nd {
@@ -110,9 +111,11 @@ fn layers_have_speeds_that_follow_from_fluxes() {
     let mut simulation = started::<f64>(&system, [100, 1, 1], true, None);
     simulation.fill("p", |x, _, _| (-800.0 * (x - 0.25).powi(2)).exp());
     simulation.fill("m_x", |x, _, _| (-800.0 * (x - 0.25).powi(2)).exp());
+    simulation.steps(1);
+    let dt = simulation.dt();
+    assert!((dt / (0.4 * 1.435 * 0.01 / 2.0) - 1.0).abs() < 0.01, "{dt}");
     simulation.run_until(0.35, |_, _| ()).or_panic();
-    // Half of the box is passed at speed 1, and the rest at speed 2, with steps for speed 2.
-    assert!((simulation.dt() - 0.4 * 1.435 * 0.01 / 2.0).abs() < 2e-3, "{}", simulation.dt());
+    // Half of the way is passed at speed 1, and the rest at speed 2.
     let p = simulation.values("p");
     let (at, _) =
         p.iter().enumerate().fold((0, 0.0), |m, (i, v)| if *v > m.1 { (i, *v) } else { m });
