@@ -1,5 +1,5 @@
 //! Time integrators as tableaus: one file each, listed in [`ALL`]. These serve any system; those of conservation laws alone are
-//! [`predictors`](super::predictors).
+//! [`predictors`].
 //!
 //! A substep is a list of linear combinations of stored values and of the rate of change, so a method itself decides
 //! how many arrays it needs; the number of substeps follows from the list.
@@ -321,7 +321,7 @@ pub(super) fn step(factor: Rational, of: Value) -> Term {
     Term { factor, dt: true, of }
 }
 
-/// The method of this name: one of [`ALL`], or of the [`predictors`](super::predictors).
+/// The method of this name: one of [`ALL`], or of the [`predictors`].
 pub fn find(name: &str) -> Option<&'static Integrator> {
     let predictor = || predictors::find(name).map(|predictor| &predictor.method);
     ALL.iter().copied().find(|i| i.name == name).or_else(predictor)

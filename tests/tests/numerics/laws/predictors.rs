@@ -112,6 +112,30 @@ fn terms_without_flux_are_of_second_order() {
     }
 }
 
+/// A law with friction and without speeds has steps of automatic length: of its waves by the method, and of the friction by its
+/// substeps without flux.
+#[test]
+fn steps_have_an_automatic_length() {
+    let text = "system Rubbing in 2d {
+        conserved p: scalar; conserved v: vector;
+        flux p -> v; flux v -> p*I;
+        ddt(v) = 0.01*lap(v);
+    }";
+    for time in check::predictors() {
+        let settings = format!(
+            "space: central<order = 2>; reconstruct: plm<limiter = mc>; riemann: roe; time: {time};"
+        );
+        let system = declared(text, 2, &settings);
+        let mut simulation =
+            Simulation::<f64>::builder(&system).cells([20, 16, 1]).auto_step().build().or_panic();
+        simulation.fill("p", |x, y, _| if x + y < 0.7 { 1.0 } else { 0.0 });
+        simulation.steps(40);
+        let (dt, largest) = (simulation.dt(), simulation.flat("p").into_iter().fold(0.0, f64::max));
+        println!("{time}: {dt:.4}, {largest:.3}");
+        assert!(dt > 0.005 && dt < 0.05 && largest < 1.1, "{time}: {dt} {largest}");
+    }
+}
+
 /// One step of transport against the formulas in print: a cell of van Leer's forecast, and Hancock's faces (Toro 2009, Eqs. 14.42 and
 /// 14.43).
 #[test]
