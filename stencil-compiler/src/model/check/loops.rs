@@ -1,5 +1,6 @@
 //! Loops of functions, which are unrolled. One that ends by a test goes through all iterations, and those after the
-//! test has held change nothing: the bits are those of stopping.
+//! test has held change nothing: the bits are those of stopping. Its iterations are alike, from which the loop is
+//! [found again](crate::model::Repeated).
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
