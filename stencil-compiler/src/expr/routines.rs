@@ -192,3 +192,56 @@ impl Ord for Called {
         of.then(self.value().cmp(&other.value()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expr::text::{Operations, parse, parse_routine, print, print_routine};
+    use crate::syntax::Lexer;
+
+    const PLANE: &str = "turned 2 { turned_x = a0 * a0 - a1, turned_y = sqrt(a0) + a1 * a1 }";
+
+    fn known() -> Operations {
+        let mut known = Operations::new();
+        parse_routine(&mut Lexer::new(PLANE).unwrap(), &mut known).unwrap();
+        known
+    }
+
+    #[test]
+    fn values_of_routines_are_those_of_their_expressions() {
+        let known = known();
+        let at = [4.0, 3.0];
+        let written = |called: Called| {
+            let mut b = Builder::new();
+            let args: Vec<Ref> = (0..2).map(|at| b.atom(at)).collect();
+            let result = called.written_out_in(&mut b, &args);
+            b.finish(result)
+        };
+        for (op, value, by) in [("turned_x", 13.0, [8.0, -1.0]), ("turned_y", 11.0, [0.25, 6.0])]
+            .map(|(n, v, s)| (known[n], v, s))
+        {
+            assert_eq!(op.eval(&at), value);
+            assert_eq!(op.slopes(&at, value), by);
+            let Op::Call(called) = op else { panic!("{op:?}") };
+            assert_eq!(written(called).eval(|place| at[*place]), value);
+        }
+    }
+
+    #[test]
+    fn routines_are_read_as_they_are_printed() {
+        let known = known();
+        let Op::Call(called) = known["turned_y"] else { panic!("{known:?}") };
+        let text = print_routine(called.get());
+        let mut again = Operations::new();
+        parse_routine(&mut Lexer::new(&text).unwrap(), &mut again).unwrap();
+        assert_eq!(again, known);
+        let mut lexer = Lexer::new("turned_x(q, 2.0)").unwrap();
+        let call = parse(&mut lexer, &known, &mut |name, _| Ok(name.to_string())).unwrap();
+        assert_eq!(print(&call, &mut String::clone), "turned_x(q, 2.0)");
+        for (from, to) in [("2 {", "1 {"), ("a0 -", "b0 -")] {
+            let text = PLANE.replacen(from, to, 1);
+            let mut lexer = Lexer::new(&text).unwrap();
+            assert!(parse_routine(&mut lexer, &mut Operations::new()).is_err(), "{text}");
+        }
+    }
+}
