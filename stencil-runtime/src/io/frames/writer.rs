@@ -80,6 +80,11 @@ impl FrameWriter {
         }
     }
 
+    /// Has the thread ended by an error that a call has told?
+    pub(crate) fn has_told(&self) -> bool {
+        self.has_ended
+    }
+
     /// Waits until all frames are written.
     ///
     /// # Errors

@@ -106,9 +106,12 @@ impl Frames {
     /// Waits until all frames that were handed over are in files.
     ///
     /// # Errors
-    /// If one could not be written.
+    /// If one could not be written, and no call has told so.
     pub fn finish(mut self) -> Result<(), Error> {
-        Ok(self.writer.flush()?)
+        match self.writer.has_told() {
+            true => Ok(()),
+            false => Ok(self.writer.flush()?),
+        }
     }
 }
 
