@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 use physics::systems::ShallowWater;
 use stencil_compiler::model::layer::{Far, Layer, LayerFace};
-use stencil_runtime::{Axis, Boundary, Engine, Face, Simulation, SystemDef};
+use stencil_runtime::{Axis, Boundary, Devices, Engine, Face, Simulation, SystemDef};
 use stencil_tests::{OrPanic, Runs};
 
 use super::{EULER, WATER, law};
@@ -200,20 +200,21 @@ fn layers_absorb_waves_of_second_order() {
     assert!(layers < 0.5e-2 && plain > 0.5, "{layers} {plain}");
 }
 
-/// The compiled program, the rows and two devices give the same bits, with one face of another kind.
+/// Patches and devices give the same bits, with one face of another kind.
 #[test]
-fn characteristic_faces_have_the_same_bits_on_all_engines() {
+fn characteristic_faces_have_the_same_bits_on_all_patches() {
     let system =
         SystemDef::new(&<ShallowWater<2> as stencil_runtime::System>::DEFINITION).or_panic();
-    let after = |engine: Engine, patches: [usize; 3]| {
+    let after = |patches: [usize; 3], devices: usize| {
         let open = Boundary::characteristic([("h", 1.0), ("m_x", 0.2), ("m_y", 0.0)]);
         let mut simulation = Simulation::<f64>::builder(&system)
             .cells([30, 22, 1])
             .boundary(Axis::X, open.clone())
             .boundary(Face::Y_LO, open)
             .boundary(Face::Y_HI, Boundary::wall())
-            .engine(engine)
+            .engine(Engine::Rows)
             .patches(patches)
+            .devices(Devices::Count(devices))
             .cfl(0.5)
             .build()
             .or_panic();
@@ -224,7 +225,7 @@ fn characteristic_faces_have_the_same_bits_on_all_engines() {
         simulation.steps(20);
         ["h", "m_x", "m_y"].map(|name| simulation.values(name))
     };
-    let expected = after(Engine::Compiled, [1; 3]);
-    assert_eq!(expected, after(Engine::Rows, [1; 3]));
-    assert_eq!(expected, after(Engine::Rows, [2, 2, 1]));
+    let expected = after([1; 3], 1);
+    assert_eq!(expected, after([2, 2, 1], 1));
+    assert_eq!(expected, after([2, 3, 1], 3));
 }
