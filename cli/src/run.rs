@@ -20,12 +20,13 @@ use stencil_runtime::transport::{Carrier, Ranks};
 use stencil_runtime::{Error, Number, Schedule, Simulation};
 
 use crate::source::settled;
-use crate::source::{self, Backend, Precision};
+use crate::source::{self, Backend};
 use crate::{BUG, NUMERICAL, OUTPUT, USAGE, output};
 
 mod alone;
 mod changes;
 mod checkpoints;
+mod common;
 mod drive;
 mod files;
 mod folder;
@@ -40,6 +41,7 @@ mod timed;
 mod watch;
 
 pub(crate) use alone::{Shared, alone, identity, refuse_ranks};
+use common::Common;
 use drive::{Done, Drive, End};
 use files::Files;
 use folder::IfUsed;
@@ -55,16 +57,11 @@ pub(crate) struct RunArgs {
     /// The problem: a name from `stencil list`, or a problem file
     #[arg(value_name = "NAME|FILE.toml", default_value = problems::ALL[0].name)]
     problem: String,
-    /// A setting in place of the file's, such as mesh.cells=64,64, params.nu=1e-3 or, for the first
-    /// `[[plot]]`, plot.1.value=rho; may be repeated
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    set: Vec<String>,
+    #[command(flatten)]
+    common: Common,
     /// Settings that another command makes for this run.
     #[arg(skip)]
     over: Vec<Change>,
-    /// Number of dimensions of a system `in nd`
-    #[arg(long, value_name = "N", value_parser = source::dimension())]
-    dimension: Option<usize>,
     /// Cells along x, y, z; one number is for all axes
     #[arg(long, value_name = "NX,NY,NZ")]
     cells: Option<String>,
@@ -96,12 +93,6 @@ pub(crate) struct RunArgs {
     /// Allow steps that are longer than is stable
     #[arg(long)]
     unchecked_step: bool,
-    /// A parameter of the system; may be repeated
-    #[arg(long = "param", value_name = "NAME=VALUE")]
-    params: Vec<String>,
-    /// Precision of the values
-    #[arg(long, value_enum)]
-    precision: Option<Precision>,
     /// Folder for pictures and data
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -113,16 +104,6 @@ pub(crate) struct RunArgs {
     number: bool,
     #[command(flatten)]
     states: StateArgs,
-    /// Number of threads; one for each core if not given, and fewer for a mesh of a few thousand cells
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
-    /// The engine that computes the steps; the results are the same
-    #[arg(long, value_enum, default_value = "cpu")]
-    backend: Backend,
-    /// The schedule: a preset or a file; the results are the same. Without it a run on a card begins by the preset gpu, and
-    /// goes on by the schedule that the performance model picks meanwhile. The next run begins by that
-    #[arg(long, value_name = "PRESET|FILE")]
-    schedule: Option<String>,
     /// Time schedules on the card for so many seconds before the run begins, and take the fastest. Later runs of the same
     /// problem on the same mesh begin by it, too
     #[arg(long, value_name = "SECONDS", conflicts_with = "schedule")]
@@ -155,7 +136,7 @@ impl RunArgs {
 
     /// Does an option `--set` give this setting?
     fn sets(&self, key: &str) -> bool {
-        let keys = self.set.iter().filter_map(|set| set.split_once('='));
+        let keys = self.common.set.iter().filter_map(|set| set.split_once('='));
         keys.map(|(key, _)| key.trim()).any(|found| found == key)
     }
 
@@ -255,7 +236,7 @@ fn run_on(
     args.watch.check(ranks.count())?;
     let own = ranks::arguments(ranks, args)?;
     let mut problem = target::open(&own.problem, &changes::of(&own))?;
-    let (wanted, cells) = (own.schedule.as_deref(), problem.mesh.cells);
+    let (wanted, cells) = (own.common.schedule.as_deref(), problem.mesh.cells);
     let (system, chosen) = settled(&problem.system, wanted, problem.precision, cells)?;
     problem.system = system;
     ranks::agree(ranks, "version or problem", || {
@@ -281,7 +262,9 @@ fn timed<T: Number>(
     out: &mut dyn Write,
 ) -> Result<Option<Schedule>, Ended> {
     match args.tune {
-        Some(_) if matches!(args.backend, Backend::Cpu | Backend::Compiled | Backend::Rows) => {
+        Some(_)
+            if matches!(args.common.backend, Backend::Cpu | Backend::Compiled | Backend::Rows) =>
+        {
             let message = "error: `--tune` times schedules on a card, and this run is on the processor\n  \
                  help: add --backend cuda, or leave --tune out";
             Err(Failure::new(message).into())
@@ -427,13 +410,13 @@ fn set_up<T: Number>(
     if let Some(carrier) = args.transport {
         builder = builder.carrier(carrier);
     }
-    if let Some(threads) = args.threads {
+    if let Some(threads) = args.common.threads {
         builder = builder.threads(threads);
     }
-    if let Some(wanted) = &args.schedule {
+    if let Some(wanted) = &args.common.schedule {
         let (algorithm, cells) = (problem.system.algorithm(), problem.mesh.cells);
         let schedule = source::schedule(wanted, algorithm, T::PRECISION, Some(cells))?;
         builder = builder.schedule(schedule);
     }
-    Ok(builder.engine(args.backend.engine()).build()?)
+    Ok(builder.engine(args.common.backend.engine()).build()?)
 }

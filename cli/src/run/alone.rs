@@ -10,10 +10,10 @@ use stencil_compiler::diag::Code;
 use stencil_runtime::problem::{Change, Problem};
 use stencil_runtime::transport::{Ranks, started_rank};
 
+use super::common::Common;
 use super::folder::INTERRUPTED;
 use super::{Ended, RunArgs, changes, run_on, target};
 use crate::USAGE;
-use crate::source::{self, Backend, Precision};
 use stencil_report::schedules::settled;
 
 /// Arguments that are those of each run.
@@ -22,27 +22,8 @@ pub(crate) struct Shared {
     /// The problem: a name from `stencil list`, or a problem file
     #[arg(value_name = "NAME|FILE.toml")]
     problem: String,
-    /// A setting of all runs in place of the file's; may be repeated
-    #[arg(long = "set", value_name = "KEY=VALUE")]
-    set: Vec<String>,
-    /// A parameter of all runs; may be repeated
-    #[arg(long = "param", value_name = "NAME=VALUE")]
-    params: Vec<String>,
-    /// Number of dimensions of a system `in nd`
-    #[arg(long, value_name = "N", value_parser = source::dimension())]
-    dimension: Option<usize>,
-    /// Precision of the values
-    #[arg(long, value_enum)]
-    precision: Option<Precision>,
-    /// Threads of each run; the cores by the number of jobs if not given
-    #[arg(long, value_name = "N")]
-    threads: Option<usize>,
-    /// The engine that computes the steps; the results are the same
-    #[arg(long, value_enum, default_value = "cpu")]
-    backend: Backend,
-    /// The schedule: a preset or a file; the results are the same
-    #[arg(long, value_name = "PRESET|FILE")]
-    schedule: Option<String>,
+    #[command(flatten)]
+    common: Common,
 }
 
 impl Shared {
@@ -60,15 +41,9 @@ impl Shared {
     ) -> RunArgs {
         RunArgs {
             problem: self.problem.clone(),
-            set: self.set.clone(),
+            common: Common { threads: self.common.threads.or(threads), ..self.common.clone() },
             over,
-            params: self.params.clone(),
-            dimension: self.dimension,
-            precision: self.precision,
             out: folder.map(Path::to_path_buf),
-            backend: self.backend,
-            schedule: self.schedule.clone(),
-            threads: self.threads.or(threads),
             json: true,
             ..RunArgs::default()
         }
@@ -91,7 +66,7 @@ impl RunArgs {
     /// Reads the problem, with the formulation that a plan file chooses.
     pub(crate) fn read(&self) -> Result<Problem, Ended> {
         let mut problem = target::open(&self.problem, &changes::of(self))?;
-        let (wanted, cells) = (self.schedule.as_deref(), problem.mesh.cells);
+        let (wanted, cells) = (self.common.schedule.as_deref(), problem.mesh.cells);
         problem.system = settled(&problem.system, wanted, problem.precision, cells)?.0;
         Ok(problem)
     }

@@ -11,7 +11,7 @@ pub(super) fn of(args: &RunArgs) -> Vec<Change> {
     let mut option = |option: &str, key: &str, value: &str| {
         changes.push(Change::option(option, key, value));
     };
-    if let Some(dimension) = args.dimension {
+    if let Some(dimension) = args.common.dimension {
         option("--dimension", "dimension", &dimension.to_string());
     }
     if let Some(cells) = &args.cells {
@@ -36,14 +36,14 @@ pub(super) fn of(args: &RunArgs) -> Vec<Change> {
     if args.unchecked_step {
         option("--unchecked-step", "time.unchecked_step", "true");
     }
-    if let Some(precision) = args.precision {
+    if let Some(precision) = args.common.precision {
         let word = match precision {
             Precision::F32 => "f32",
             Precision::F64 => "f64",
         };
         option("--precision", "precision", word);
     }
-    for text in &args.params {
+    for text in &args.common.params {
         changes.push(Change::assign("--param", "params", text));
     }
     if let Some(wall) = &args.states.wall {
@@ -56,7 +56,7 @@ pub(super) fn of(args: &RunArgs) -> Vec<Change> {
         // This many steps, whatever their time.
         changes.push(Change::remove("time.end"));
     }
-    changes.extend(args.set.iter().map(|text| Change::set(text)));
+    changes.extend(args.common.set.iter().map(|text| Change::set(text)));
     changes.extend(args.over.iter().cloned());
     changes
 }

@@ -51,9 +51,9 @@ pub(super) fn arguments(ranks: &Ranks, args: &RunArgs) -> Result<RunArgs, Ended>
         )));
     }
     own.devices = Some(count.to_string());
-    if let Backend::Auto = args.backend {
+    if let Backend::Auto = args.common.backend {
         let has_card = Card::count().is_ok_and(|count| count > 0);
-        own.backend = if ranks.any(!has_card) { Backend::Cpu } else { Backend::Cuda };
+        own.common.backend = if ranks.any(!has_card) { Backend::Cpu } else { Backend::Cuda };
     }
     if !ranks.is_first() {
         (own.quiet, own.json) = (true, false);

@@ -8,7 +8,7 @@ use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::model::Reduction;
 
 use super::Reducer;
-use crate::field::{BadValue, Fields, Planes, Shared};
+use crate::field::{BadValue, Fields, InOrder, Planes, Shared};
 use crate::step::{Asked, Failure, Length, Moment, Several};
 use crate::{Error, MemoryUse, Number};
 
@@ -38,6 +38,12 @@ pub(crate) trait Device<T: Number>: Any + Debug + Send + Sync {
 
     /// Returns the planes of a buffer in the order of a file, if several processes have them.
     fn planes(&self, _buffer: usize) -> Result<Option<Planes<'_, T>>, Error> {
+        Ok(None)
+    }
+
+    /// Returns a copy of a buffer as it is now, which another thread reads while the run goes on; `None` if the values are on the
+    /// host, on several devices, or the device has no room for a copy.
+    fn copied(&self, _buffer: usize) -> Result<Option<Box<dyn InOrder<T> + Send>>, Error> {
         Ok(None)
     }
 

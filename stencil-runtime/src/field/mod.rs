@@ -20,6 +20,6 @@ pub(crate) use exchange::Sent;
 pub(crate) use fields::{BadValue, Domain, Fields, array_of};
 pub(crate) use ghosts::Filling;
 pub use memory_use::{MemoryUse, Shortage};
-pub(crate) use planes::Planes;
+pub(crate) use planes::{Gathered, InOrder, Planes};
 pub(crate) use shape::{ALIGNMENT, Shape};
 pub use shared::Shared;

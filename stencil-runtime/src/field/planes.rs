@@ -3,13 +3,82 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use ndarray::{ArrayView2, ArrayView3, s};
+
 use super::{Array, Shape};
-use crate::Number;
 use crate::mesh::{Patch, Patches};
 use crate::transport::Ranks;
+use crate::{Error, Number};
 
 /// Bytes that the first rank has of a mesh at once, unless a plane has more.
 const AT_ONCE: usize = if cfg!(test) { 1 << 9 } else { 1 << 24 };
+
+/// Values of a buffer in the order of a file, wherever they lie. Rows are asked for in that order.
+pub(crate) trait InOrder<T> {
+    /// Returns rows of a plane as `[y, x]`, the row `y` first and at least that one; `None` on ranks that do not write. All ranks
+    /// ask for the same planes.
+    ///
+    /// # Errors
+    /// If the values are on a card that fails.
+    fn rows(&mut self, z: usize, y: usize) -> Result<Option<ArrayView2<'_, T>>, Error>;
+
+    /// Takes what is left from other ranks, and drops it.
+    fn finish(&mut self) {}
+}
+
+impl<T, S: InOrder<T> + ?Sized> InOrder<T> for Box<S> {
+    fn rows(&mut self, z: usize, y: usize) -> Result<Option<ArrayView2<'_, T>>, Error> {
+        self.as_mut().rows(z, y)
+    }
+
+    fn finish(&mut self) {
+        self.as_mut().finish();
+    }
+}
+
+impl<T> InOrder<T> for ArrayView3<'_, T> {
+    fn rows(&mut self, z: usize, y: usize) -> Result<Option<ArrayView2<'_, T>>, Error> {
+        Ok(Some(self.slice(s![z, y.., ..])))
+    }
+}
+
+/// Planes as they come from the patches of all ranks, the last ones at hand.
+#[derive(Debug)]
+pub(crate) struct Gathered<'a, T: Number> {
+    planes: Planes<'a, T>,
+    values: Vec<T>,
+    at_hand: Range<usize>,
+}
+
+impl<'a, T: Number> Gathered<'a, T> {
+    /// Begins before the first plane.
+    pub(crate) fn new(planes: Planes<'a, T>) -> Self {
+        Gathered { planes, values: Vec::new(), at_hand: 0..0 }
+    }
+}
+
+impl<T: Number> InOrder<T> for Gathered<'_, T> {
+    fn rows(&mut self, z: usize, y: usize) -> Result<Option<ArrayView2<'_, T>>, Error> {
+        while z >= self.at_hand.end {
+            let first = self.planes.next;
+            let missing = || Error::Bug(format!("plane {z} was asked for behind the last one"));
+            self.values = self.planes.next().ok_or_else(missing)?;
+            self.at_hand = first..self.planes.next;
+        }
+        if self.values.is_empty() {
+            return Ok(None);
+        }
+        let [nx, ny, _] = self.planes.patches.mesh;
+        let plane = &self.values[(z - self.at_hand.start) * nx * ny..][..nx * ny];
+        let rows = ArrayView2::from_shape((ny - y, nx), &plane[y * nx..]);
+        rows.map(Some)
+            .map_err(|error| Error::Bug(format!("planes in the order of a file: {error}")))
+    }
+
+    fn finish(&mut self) {
+        while self.planes.next().is_some() {}
+    }
+}
 
 /// The planes of a buffer of which each rank has some patches, or one process has several; a few at a time.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ pub use csv::{CsvError, SeriesWriter, Table};
 pub use failure::{open_regular, read_text, way_out};
 pub use frames::{FrameError, FrameFormat};
 pub(crate) use frames::{
-    FrameLayout, FrameWriter, Moment, Part, VTKHDF_SERIES, Variable, open as open_frames,
+    FrameLayout, FrameWriter, Moment, Part, VTKHDF_SERIES, Values, Variable, open as open_frames,
 };
 pub use npy::{Element, Value};
 pub use npz::{Npz, NpzError, NpzWriter};

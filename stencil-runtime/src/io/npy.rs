@@ -43,7 +43,11 @@ macro_rules! element {
             const DESCR: &'static str = $descr;
             const SIZE: usize = size_of::<$ty>();
             fn append(values: &[Self], bytes: &mut Vec<u8>) {
-                bytes.extend(values.iter().flat_map(|v| v.to_le_bytes()));
+                let first = bytes.len();
+                bytes.resize(first + size_of_val(values), 0);
+                for (bytes, value) in bytes[first..].as_chunks_mut().0.iter_mut().zip(values) {
+                    *bytes = value.to_le_bytes();
+                }
             }
             fn take(values: &mut [Self], bytes: &[u8]) {
                 for (value, bytes) in values.iter_mut().zip(bytes.as_chunks().0) {

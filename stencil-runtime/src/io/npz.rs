@@ -149,20 +149,6 @@ impl NpzWriter {
         })
     }
 
-    /// Adds an array of this shape, whose values a function gives part by part, in C order.
-    pub(crate) fn array_by<T: Element>(
-        &mut self,
-        name: &str,
-        shape: &[usize],
-        mut next: impl FnMut() -> Option<Vec<T>>,
-    ) -> Result<(), NpzError> {
-        self.bytes_by(name, (T::DESCR, T::SIZE), shape, || {
-            let mut bytes = Vec::new();
-            T::put(&next()?, &mut bytes);
-            Some(bytes)
-        })
-    }
-
     /// Deflates the arrays and texts that follow at a level of 1 to 9, or writes them as they are.
     pub(crate) fn compressed(mut self, level: Option<u32>) -> Self {
         self.zip.deflate(level);

@@ -6,6 +6,7 @@ use std::path::Path;
 use ndarray::{ArrayD, ArrayView3, Ix3, arr0};
 use stencil_compiler::model::{Formulation, text};
 
+use super::frames::{Cut, Pieces};
 use super::values::check_shape;
 use super::{Pace, Simulation};
 use crate::io::{Npz, NpzError, NpzWriter, Value};
@@ -129,18 +130,23 @@ impl<T: Number> Simulation<T> {
         let mut file = is_first.then(|| NpzWriter::create(path)).transpose();
         let [nx, ny, nz] = self.cells();
         for name in components {
-            let Some(mut planes) = self.device.planes(self.component(name)?)? else {
-                let values = self.field(name)?;
-                let write = |file: &mut NpzWriter| file.array(name, &values);
-                let written = file.as_mut().ok().and_then(Option::as_mut).map_or(Ok(()), write);
-                file = written.and(file);
-                continue;
+            let cut = Cut::whole::<T>([nx, ny, nz], name);
+            let mut pieces = Pieces::new(vec![Some(self.in_order(name)?)], cut);
+            let mut unread = None;
+            let next = || {
+                pieces.next().unwrap_or_else(|error| {
+                    unread = Some(error);
+                    None
+                })
             };
-            let shape = [nz, ny, nx];
-            let write = |file: &mut NpzWriter| file.array_by(name, &shape, || planes.next());
+            let of = ((T::DESCR, T::BYTES), [nz, ny, nx]);
+            let write = |file: &mut NpzWriter| file.bytes_by(name, of.0, &of.1, next);
             let written = file.as_mut().ok().and_then(Option::as_mut).map_or(Ok(()), write);
             // Others send their values whatever becomes of the file.
-            while planes.next().is_some() {}
+            pieces.finish();
+            if let Some(error) = unread {
+                return Err(error);
+            }
             file = written.and(file);
         }
         Ok(file?)

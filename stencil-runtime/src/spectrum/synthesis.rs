@@ -61,12 +61,16 @@ pub fn random(
 ) -> Vec<Array3<f64>> {
     let modes =
         Modes { cells, unit: units(cells, spacing), dimension: dimension.min(3), waves, seed };
-    let waves = modes.list();
-    let count = waves.iter().map(|(_, shell)| shell + 1).max();
+    let planes = modes.planes();
+    let count = planes.iter().flatten().map(|(_, shell)| shell + 1).max();
     let mut energy = vec![0.0; count.unwrap_or(0)];
-    let amplitudes = waves.par_iter().map(|(wave, _)| modes.amplitude(*wave));
-    let amplitudes: Vec<[Complex64; 3]> = amplitudes.collect();
-    for ((_, shell), amplitude) in waves.iter().zip(&amplitudes) {
+    let amplitudes = planes.par_iter().map(|waves| {
+        let amplitudes = waves.iter().map(|(wave, _)| modes.amplitude(*wave));
+        amplitudes.collect::<Vec<[Complex64; 3]>>()
+    });
+    let amplitudes: Vec<_> = amplitudes.collect();
+    let known = || planes.iter().zip(&amplitudes);
+    for ((_, shell), amplitude) in known().flat_map(|(waves, of)| waves.iter().zip(of)) {
         let squares = amplitude.map(|a| a.norm_sqr());
         energy[*shell] += 0.5 * squares.iter().sum::<f64>();
     }
@@ -75,10 +79,20 @@ pub fn random(
     let shells = energy.iter().enumerate();
     let factors: Vec<f64> = shells.map(|(shell, found)| (wanted(shell) / found).sqrt()).collect();
     let component = |component: usize| {
-        let mut all = vec![Complex64::ZERO; cells.iter().product()];
-        for ((wave, shell), amplitude) in waves.iter().zip(&amplitudes) {
-            all[modes.place(*wave)] = amplitude[component] * factors[*shell];
-        }
+        let [nx, ny, nz] = cells;
+        let zeros = (0..nx * ny * nz).into_par_iter().map(|_| Complex64::ZERO);
+        let mut all: Vec<Complex64> = zeros.collect();
+        let planes = all.par_chunks_mut(nx * ny).enumerate();
+        planes.for_each(|(z, plane)| {
+            // Waves of the shortest length along z are in no shell.
+            let own = known().filter(|(waves, _)| {
+                waves.first().is_some_and(|(wave, _)| modes.place(*wave)[2] == z)
+            });
+            for ((wave, shell), amplitude) in own.flat_map(|(waves, of)| waves.iter().zip(of)) {
+                let [x, y, _] = modes.place(*wave);
+                plane[y * nx + x] = amplitude[component] * factors[*shell];
+            }
+        });
         transform::field(all, cells)
     };
     (0..modes.waves.components(modes.dimension)).map(component).collect()
@@ -125,35 +139,34 @@ struct Modes {
 }
 
 impl Modes {
-    /// Returns the waves of all whole shells, with their shells. A velocity without divergence has none in one dimension.
-    fn list(&self) -> Vec<([i64; 3], usize)> {
+    /// Returns the waves of all whole shells, with their shells: those of one wavenumber along z together. A velocity without
+    /// divergence has none in one dimension.
+    fn planes(&self) -> Vec<Vec<([i64; 3], usize)>> {
         if self.waves == Waves::Solenoidal && self.dimension < 2 {
             return Vec::new();
         }
-        let [x, y, z] = self.cells.map(|n| {
-            let most = (n as i64 - 1) / 2;
-            -most..=most
-        });
-        let all = z.flat_map(|c| {
-            let x = x.clone();
-            y.clone().flat_map(move |b| x.clone().map(move |a| [a, b, c]))
-        });
-        all.filter(|wave| *wave != [0; 3])
-            .map(|wave| (wave, Shells::of(square(self.vector(wave)))))
-            .filter(|(_, shell)| is_whole(self.cells, self.unit, *shell))
-            .collect()
+        let most = self.cells.map(|n| (n as i64 - 1) / 2);
+        let [x, y, z] = most.map(|most| -most..=most);
+        let longest = std::array::from_fn(|axis| most[axis] as f64 * self.unit[axis]);
+        let shells = 0..=Shells::of(square(longest));
+        let whole: Vec<bool> = shells.map(|shell| is_whole(self.cells, self.unit, shell)).collect();
+        let plane = |c: i64| {
+            let all = y.clone().flat_map(|b| x.clone().map(move |a| [a, b, c]));
+            all.filter(|wave| *wave != [0; 3])
+                .map(|wave| (wave, Shells::of(square(self.vector(wave)))))
+                .filter(|(_, shell)| whole[*shell])
+                .collect()
+        };
+        z.into_par_iter().map(plane).collect()
     }
 
     fn vector(&self, wave: [i64; 3]) -> [f64; 3] {
         std::array::from_fn(|axis| wave[axis] as f64 * self.unit[axis])
     }
 
-    /// Returns the place of a wave in the transform: negative ones are behind the others.
-    fn place(&self, wave: [i64; 3]) -> usize {
-        let [nx, ny, _] = self.cells;
-        let [x, y, z]: [usize; 3] =
-            std::array::from_fn(|axis| wave[axis].rem_euclid(self.cells[axis] as i64) as usize);
-        (z * ny + y) * nx + x
+    /// Returns the place of a wave in the transform along x, y, z: negative ones are behind the others.
+    fn place(&self, wave: [i64; 3]) -> [usize; 3] {
+        std::array::from_fn(|axis| wave[axis].rem_euclid(self.cells[axis] as i64) as usize)
     }
 
     /// Returns the amplitude of a wave; the amplitude of the opposite wave is its conjugate.

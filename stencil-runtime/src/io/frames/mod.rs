@@ -10,6 +10,7 @@ use stencil_compiler::diag::Code;
 
 use super::failure::way_out;
 use super::{NpzError, Value};
+use crate::Error;
 
 mod layout;
 mod npz;
@@ -128,6 +129,9 @@ pub enum FrameError {
         /// The fault.
         reason: &'static str,
     },
+    /// The values of a frame could not be read from the card, or have no numbers in the precision of the file.
+    #[error(transparent)]
+    Values(Box<Error>),
     /// The thread that writes is gone.
     #[error("the thread that writes frames has ended early; the frames before are whole")]
     Gone,
@@ -138,6 +142,7 @@ impl FrameError {
     pub fn code(&self) -> Code {
         match self {
             Self::Npz(error) => error.code(),
+            Self::Values(error) => error.code().unwrap_or(Code::CannotWrite),
             Self::Io { action: "read", .. } => Code::CannotRead,
             Self::Io { .. } | Self::Gone | Self::Name { .. } => Code::CannotWrite,
             Self::Foreign { .. } => Code::Damaged,

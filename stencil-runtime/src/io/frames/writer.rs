@@ -11,6 +11,8 @@ enum Message {
     Begin(usize, Moment),
     /// The next bytes of a part.
     Piece(Vec<u8>),
+    /// A whole part, whose bytes the thread takes.
+    Part(Box<dyn Values + Send>),
     /// The end of a part.
     End,
     /// All that was sent before is to be written.
@@ -56,6 +58,11 @@ impl FrameWriter {
     /// Hands over the next bytes of a part.
     pub(crate) fn piece(&mut self, bytes: Vec<u8>) -> Result<(), FrameError> {
         self.send(Message::Piece(bytes))
+    }
+
+    /// Hands over a whole part, whose bytes the thread takes.
+    pub(crate) fn part(&mut self, values: Box<dyn Values + Send>) -> Result<(), FrameError> {
+        self.send(Message::Part(values))
     }
 
     /// Ends a part.
@@ -125,8 +132,8 @@ fn write_all(
     mut formats: Vec<Box<dyn Format>>,
     receiver: Receiver<Message>,
 ) -> Result<(), FrameError> {
-    let mut queue = Queue(receiver);
-    while let Ok(message) = queue.0.recv() {
+    let mut queue = Queue { messages: receiver, part: None };
+    while let Ok(message) = queue.messages.recv() {
         match message {
             Message::Begin(format, moment) => {
                 let format = formats.get_mut(format).ok_or(FrameError::Gone)?;
@@ -139,21 +146,35 @@ fn write_all(
             Message::Flush(done) => {
                 let _ = done.send(());
             }
-            Message::Piece(_) | Message::End => {}
+            Message::Piece(_) | Message::Part(_) | Message::End => {}
         }
     }
     Ok(())
 }
 
 /// The pieces of a frame that come from the run.
-struct Queue(Receiver<Message>);
+struct Queue {
+    messages: Receiver<Message>,
+    /// A part that came as a whole, until its end.
+    part: Option<Box<dyn Values + Send>>,
+}
 
 impl Values for Queue {
     fn next(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
-        match self.0.recv() {
-            Ok(Message::Piece(bytes)) => Ok(Some(bytes)),
-            Ok(Message::End) => Ok(None),
-            Ok(Message::Begin(..) | Message::Flush(_)) | Err(_) => Err(FrameError::Gone),
+        if self.part.is_none() {
+            match self.messages.recv() {
+                Ok(Message::Piece(bytes)) => return Ok(Some(bytes)),
+                Ok(Message::End) => return Ok(None),
+                Ok(Message::Part(part)) => self.part = Some(part),
+                Ok(Message::Begin(..) | Message::Flush(_)) | Err(_) => {
+                    return Err(FrameError::Gone);
+                }
+            }
         }
+        let next = self.part.as_mut().map_or(Ok(None), |part| part.next())?;
+        if next.is_none() {
+            self.part = None;
+        }
+        Ok(next)
     }
 }

@@ -21,6 +21,8 @@ mod pieces;
 #[cfg(test)]
 mod tests;
 
+pub(super) use pieces::{Cut, Pieces};
+
 /// Bytes of a piece that goes to the thread, unless a row has more.
 const PIECE: usize = if cfg!(test) { 1 << 8 } else { 1 << 22 };
 /// The share of the memory that is left which waiting pieces may take: one part of so many.

@@ -4,6 +4,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, result};
+use stencil_compiler::expr::Real;
 
 use crate::backend::cuda::CudaError;
 
@@ -77,6 +78,12 @@ impl Pinned {
     pub(crate) fn bytes(&self) -> &[u8] {
         // SAFETY: so many bytes are there, and any bytes are bytes.
         unsafe { std::slice::from_raw_parts(self.address.cast(), self.bytes) }
+    }
+
+    /// Returns its bytes as values. No copy to it is in progress.
+    pub(crate) fn values<T: Real>(&self) -> &[T] {
+        // SAFETY: as above; memory of the driver is aligned to pages, and each pattern of bits is an `f32` or `f64`.
+        unsafe { std::slice::from_raw_parts(self.address.cast(), self.bytes / T::BYTES) }
     }
 
     /// Returns its bytes, to be written by a copy.

@@ -2,6 +2,7 @@
 
 pub(crate) mod aot;
 pub(super) mod buffer_places;
+mod copies;
 mod copy_fields;
 mod finite_check;
 mod host_values;
@@ -42,7 +43,7 @@ use crate::backend::cuda::memory::patches::MeshShape;
 use crate::backend::cuda::{Cache, Launched};
 use crate::backend::device::OnHost;
 use crate::backend::{self, Device, Renew};
-use crate::field::{Array, BadValue, Cut, Domain, Fields, Planes, Shared};
+use crate::field::{Array, BadValue, Cut, Domain, Fields, InOrder, Planes, Shared};
 use crate::step::{Asked, Failure, Length, Moment, Plans, Rules, Several};
 use crate::{Error, MemoryUse, Number};
 use buffer_places::slots;
@@ -316,6 +317,10 @@ impl<T: Number> Device<T> for Machine<T> {
 
     fn planes(&self, buffer: usize) -> Result<Option<Planes<'_, T>>, Error> {
         self.planes_of(self.slots[buffer])
+    }
+
+    fn copied(&self, buffer: usize) -> Result<Option<Box<dyn InOrder<T> + Send>>, Error> {
+        self.copy_of(buffer)
     }
 
     fn set(

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use cudarc::driver::sys::{CUDA_MEMCPY2D, CUmemorytype, cuMemcpy2DAsync_v2};
 use cudarc::driver::{
-    CudaFunction, CudaSlice, CudaStream, DevicePtr, DeviceRepr, DriverError, result,
+    CudaFunction, CudaSlice, CudaStream, CudaView, DevicePtr, DeviceRepr, DriverError, result,
 };
 use stencil_compiler::emit;
 use stencil_compiler::expr::Real;
@@ -298,6 +298,12 @@ impl Memory {
     fn range(&self, patch: usize, slot: usize) -> Range<usize> {
         let start = patch * self.step() + self.bytes_before(slot, 0);
         start..start + self.array
+    }
+
+    /// Returns the bytes of an array of the only patch, if they lie together.
+    pub(crate) fn together(&self, slot: usize) -> Option<CudaView<'_, u8>> {
+        let lies_together = self.surface(slot).is_none() && self.apart(slot) == 1;
+        lies_together.then(|| self.all.slice(self.range(0, slot)))
     }
 
     /// Returns all values of an array of a patch.
