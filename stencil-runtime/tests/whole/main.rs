@@ -5,6 +5,7 @@ mod boundaries;
 mod cards;
 mod causes;
 mod deep;
+mod frames;
 mod handover;
 mod limits;
 mod loops;

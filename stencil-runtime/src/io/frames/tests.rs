@@ -96,3 +96,58 @@ fn frames_come_in_their_order_until_one_fails() {
     assert!(matches!(writer.begin(0, moment(5)), Err(FrameError::Gone)));
     assert!(matches!(writer.flush(), Err(FrameError::Gone)));
 }
+
+/// Some pieces, and then an error.
+struct Breaks(u8);
+
+impl Values for Breaks {
+    fn next(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
+        self.0 += 1;
+        match self.0 {
+            1..20 => Ok(Some(vec![self.0])),
+            20 => Ok(None),
+            _ => Err(FrameError::Values(Box::new(crate::Error::Bug("the card is gone".into())))),
+        }
+    }
+}
+
+/// Parts that are read beside the run lie between the pieces before and behind them, and the run is told of one that cannot be
+/// read.
+#[test]
+fn whole_parts_are_read_in_their_order() {
+    let noted = Arc::new(Mutex::new(Vec::new()));
+    let mut writer = FrameWriter::start(vec![Box::new(Twice(Arc::clone(&noted)))], 4).unwrap();
+    for step in 0..2 {
+        writer.begin(0, moment(step)).unwrap();
+        writer.piece(vec![100]).unwrap();
+        writer.end().unwrap();
+        writer.part(Box::new(Breaks(0))).unwrap();
+    }
+    writer.flush().unwrap();
+    let wanted: Vec<u8> = [100].into_iter().chain(1..20).collect();
+    assert_eq!(*noted.lock().unwrap(), [(0, wanted.clone()), (1, wanted)]);
+
+    writer.begin(0, moment(2)).unwrap();
+    writer.piece(vec![100]).unwrap();
+    writer.end().unwrap();
+    writer.part(Box::new(Breaks(30))).unwrap();
+    let error = writer.flush().unwrap_err().to_string();
+    assert!(error.contains("the card is gone"), "{error}");
+    assert_eq!(noted.lock().unwrap().len(), 2);
+}
+
+/// Notes the bytes of frames of two parts.
+struct Twice(Arc<Mutex<Written>>);
+
+impl Format for Twice {
+    fn write(&mut self, moment: &Moment, values: &mut dyn Values) -> Result<(), FrameError> {
+        let mut all = Vec::new();
+        for _ in 0..2 {
+            while let Some(bytes) = values.next()? {
+                all.extend(bytes);
+            }
+        }
+        self.0.lock().unwrap().push((moment.step, all));
+        Ok(())
+    }
+}

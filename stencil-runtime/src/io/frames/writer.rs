@@ -1,6 +1,6 @@
-//! The thread that writes frames, and the queue before it.
+//! The thread that writes frames, the one that reads their values, and the queues before them.
 
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SendError, SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use super::{Format, FrameError, Moment, Values};
@@ -11,38 +11,49 @@ enum Message {
     Begin(usize, Moment),
     /// The next bytes of a part.
     Piece(Vec<u8>),
-    /// A whole part, whose bytes the thread takes.
+    /// A whole part, whose bytes are read beside the run.
     Part(Box<dyn Values + Send>),
+    /// The values of a part could not be read.
+    Failed(FrameError),
     /// The end of a part.
     End,
     /// All that was sent before is to be written.
     Flush(SyncSender<()>),
 }
 
-/// Writes frames by a thread of its own, in the order in which they are handed over. The run waits only while the queue is
+/// Pieces between the thread that reads values and the one that writes them.
+const BETWEEN: usize = 8;
+
+/// Writes frames by threads of its own, in the order in which they are handed over. The run waits only while the queue is
 /// full, or to [flush](Self::flush). On processes that do not write there is no thread, and pieces are dropped.
 #[derive(Debug)]
 pub(crate) struct FrameWriter {
     sender: Option<SyncSender<Message>>,
+    /// The thread that reads the values of whole parts.
+    reader: Option<JoinHandle<()>>,
+    /// The thread that writes.
     thread: Option<JoinHandle<Result<(), FrameError>>>,
     /// Was the error of the thread told?
     has_ended: bool,
 }
 
 impl FrameWriter {
-    /// Starts the thread, with a queue of so many pieces.
+    /// Starts the threads, with a queue of so many pieces.
     pub(crate) fn start(formats: Vec<Box<dyn Format>>, room: usize) -> Result<Self, FrameError> {
-        let (sender, receiver) = sync_channel(room);
-        let thread = thread::Builder::new().name("frames".into());
-        let thread = thread
-            .spawn(move || write_all(formats, receiver))
-            .map_err(|source| FrameError::write("the thread of frames".as_ref(), source))?;
-        Ok(Self { sender: Some(sender), thread: Some(thread), has_ended: false })
+        let (sender, queue) = sync_channel(room);
+        let (pieces, receiver) = sync_channel(BETWEEN);
+        let named = |name: &str| thread::Builder::new().name(name.into());
+        let failed = |source| FrameError::write("the thread of frames".as_ref(), source);
+        let thread = named("frames").spawn(move || write_all(formats, receiver));
+        let thread = Some(thread.map_err(failed)?);
+        let reader = named("values").spawn(move || read_all(&queue, &pieces));
+        let reader = Some(reader.map_err(failed)?);
+        Ok(Self { sender: Some(sender), reader, thread, has_ended: false })
     }
 
     /// Makes a writer that drops all pieces, for processes that take part and do not write.
     pub(crate) fn silent() -> Self {
-        Self { sender: None, thread: None, has_ended: false }
+        Self { sender: None, reader: None, thread: None, has_ended: false }
     }
 
     /// Does this process write?
@@ -60,7 +71,7 @@ impl FrameWriter {
         self.send(Message::Piece(bytes))
     }
 
-    /// Hands over a whole part, whose bytes the thread takes.
+    /// Hands over a whole part, whose bytes are read beside the run.
     pub(crate) fn part(&mut self, values: Box<dyn Values + Send>) -> Result<(), FrameError> {
         self.send(Message::Part(values))
     }
@@ -105,10 +116,18 @@ impl FrameWriter {
         Ok(())
     }
 
+    /// Waits for the thread that reads, which ends once nothing more is sent.
+    fn join_reader(&mut self) {
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
+        }
+    }
+
     /// Returns the error that has ended the thread.
     fn reason(&mut self) -> FrameError {
         self.sender = None;
         self.has_ended = true;
+        self.join_reader();
         let ended = self.thread.take().map(JoinHandle::join);
         match ended {
             Some(Ok(Err(error))) => error,
@@ -121,8 +140,36 @@ impl Drop for FrameWriter {
     /// Waits for the frames that were handed over as a whole.
     fn drop(&mut self) {
         self.sender = None;
+        self.join_reader();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
+        }
+    }
+}
+
+/// Reads the values of whole parts, and passes all else on, until the run ends or the thread that writes does.
+fn read_all(queue: &Receiver<Message>, pieces: &SyncSender<Message>) {
+    while let Ok(message) = queue.recv() {
+        let passed = match message {
+            Message::Part(part) => read(part, pieces),
+            other => pieces.send(other),
+        };
+        if passed.is_err() {
+            return;
+        }
+    }
+}
+
+/// Passes on the values of a part, piece by piece.
+fn read(
+    mut part: Box<dyn Values + Send>,
+    pieces: &SyncSender<Message>,
+) -> Result<(), SendError<Message>> {
+    loop {
+        match part.next() {
+            Ok(Some(bytes)) => pieces.send(Message::Piece(bytes))?,
+            Ok(None) => return pieces.send(Message::End),
+            Err(error) => return pieces.send(Message::Failed(error)),
         }
     }
 }
@@ -132,8 +179,8 @@ fn write_all(
     mut formats: Vec<Box<dyn Format>>,
     receiver: Receiver<Message>,
 ) -> Result<(), FrameError> {
-    let mut queue = Queue { messages: receiver, part: None };
-    while let Ok(message) = queue.messages.recv() {
+    let mut queue = Queue(receiver);
+    while let Ok(message) = queue.0.recv() {
         match message {
             Message::Begin(format, moment) => {
                 let format = formats.get_mut(format).ok_or(FrameError::Gone)?;
@@ -146,6 +193,7 @@ fn write_all(
             Message::Flush(done) => {
                 let _ = done.send(());
             }
+            Message::Failed(error) => return Err(error),
             Message::Piece(_) | Message::Part(_) | Message::End => {}
         }
     }
@@ -153,28 +201,17 @@ fn write_all(
 }
 
 /// The pieces of a frame that come from the run.
-struct Queue {
-    messages: Receiver<Message>,
-    /// A part that came as a whole, until its end.
-    part: Option<Box<dyn Values + Send>>,
-}
+struct Queue(Receiver<Message>);
 
 impl Values for Queue {
     fn next(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
-        if self.part.is_none() {
-            match self.messages.recv() {
-                Ok(Message::Piece(bytes)) => return Ok(Some(bytes)),
-                Ok(Message::End) => return Ok(None),
-                Ok(Message::Part(part)) => self.part = Some(part),
-                Ok(Message::Begin(..) | Message::Flush(_)) | Err(_) => {
-                    return Err(FrameError::Gone);
-                }
+        match self.0.recv() {
+            Ok(Message::Piece(bytes)) => Ok(Some(bytes)),
+            Ok(Message::End) => Ok(None),
+            Ok(Message::Failed(error)) => Err(error),
+            Ok(Message::Begin(..) | Message::Part(_) | Message::Flush(_)) | Err(_) => {
+                Err(FrameError::Gone)
             }
         }
-        let next = self.part.as_mut().map_or(Ok(None), |part| part.next())?;
-        if next.is_none() {
-            self.part = None;
-        }
-        Ok(next)
     }
 }

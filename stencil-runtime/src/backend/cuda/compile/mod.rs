@@ -145,7 +145,7 @@ pub fn check_needs(source: &Source, architecture: &str) -> Result<(), CudaError>
 }
 
 /// Returns the results of a function for 0 to `count`, found on as many threads as there are cores.
-fn in_parallel<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
+pub(crate) fn in_parallel<R: Send>(count: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
     let threads = thread::available_parallelism().map_or(1, NonZero::get).min(count);
     let next = AtomicUsize::new(0);
     let results = Mutex::new(BTreeMap::new());

@@ -7,13 +7,14 @@ use stencil_compiler::emit::{Places, Source};
 use stencil_compiler::schedule::Layout;
 
 use crate::backend::cuda::card::limits::usual_device;
-use crate::backend::cuda::compile::{Compiler, compile};
+use crate::backend::cuda::compile::{Compiler, compile, in_parallel};
 use crate::backend::cuda::kernels::builtin::{own_sources, packing_source};
 use crate::backend::cuda::kernels::clock;
 use crate::backend::cuda::kernels::launch::{fitted, texts};
 use crate::backend::cuda::machine::{On, watched_sources};
 use crate::backend::cuda::memory::patches::{launched_over, over};
 use crate::backend::cuda::{Cache, Card, CudaError, Unsteady};
+use crate::field::Domain;
 use crate::mesh::Patches;
 use crate::step::{Plans, Rules};
 use crate::{Error, Number};
@@ -129,6 +130,23 @@ pub(crate) fn ahead<T: Number>(
         groups.push((sources, Arc::new(Places::of(&watched.algorithm))));
     }
     Ok(Ahead { cards: cards.clone(), groups })
+}
+
+/// Compiles all kernels of a run on all cores, and keeps them in a cache, where those find them that take them one after the
+/// other. Failures are theirs to report.
+pub(super) fn prepare<T: Number>(
+    (card, cache): (&Card, Option<&Cache>),
+    plans: Plans<'_>,
+    (domain, unsteady, rules): (&Domain, &Unsteady, &Rules),
+) {
+    let Some(cache) = cache.filter(|cache| cache.sealed_by().is_none()) else {
+        return;
+    };
+    let on = (&domain.patches, domain.boundaries.around(&domain.patches));
+    if let Ok(ahead) = ahead::<T>(&Cards::like(card), plans, on, (unsteady, rules)) {
+        let pieces: Vec<Piece> = ahead.pieces().collect();
+        in_parallel(pieces.len(), |at| pieces[at].compile(cache));
+    }
 }
 
 #[cfg(test)]

@@ -157,6 +157,7 @@ impl<T: Number> Machine<T> {
     ) -> Result<Self, Error> {
         let kept_in = cache.as_ref();
         let card = cards.first().ok_or_else(nothing)?.clone();
+        aot::prepare::<T>((&card.card, kept_in), plans, (&domain, unsteady, &rules));
         let programs = Programs::new::<T>(plans, (&domain, unsteady), facts(&card, kept_in))?;
         let plan = programs.single()?;
         let of_host = deepest([programs.halo, programs.reach, domain.halo]);
