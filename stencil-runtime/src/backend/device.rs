@@ -42,7 +42,7 @@ pub(crate) trait Device<T: Number>: Any + Debug + Send + Sync {
     }
 
     /// Returns a copy of a buffer as it is now, which another thread reads while the run goes on; `None` if the values are on the
-    /// host, on several devices, or the device has no room for a copy.
+    /// host or on several devices, or the device has no room for a copy.
     fn copied(&self, _buffer: usize) -> Result<Option<Box<dyn InOrder<T> + Send>>, Error> {
         Ok(None)
     }

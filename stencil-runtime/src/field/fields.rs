@@ -28,6 +28,8 @@ pub(crate) struct Domain {
     pub(crate) halo: [usize; 3],
     /// Do layers of a larger mesh pass through it?
     pub(crate) passes: bool,
+    /// May arrays be copied in the memory of a card, if there is room?
+    pub(crate) copies: bool,
     /// Keep the fields as they were before the step?
     pub(crate) keep_last: bool,
     /// Steps between two checks of values, if they are not checked as they are made.

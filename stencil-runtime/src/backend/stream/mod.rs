@@ -105,6 +105,7 @@ impl<T: Number, W: Window<T>> Streamed<T, W> {
         let of_window = || Domain {
             patches: Patches::one(cells),
             passes: true,
+            copies: false,
             keep_last: false,
             look_every: 1,
             ..domain.clone()

@@ -225,6 +225,7 @@ fn check(walls: bool, most: usize, at_once: usize, pool: &Arc<ThreadPool>) -> Re
         boundaries: Boundaries::new(&system, &[], &settings, cells)?,
         halo: [0; 3],
         passes: false,
+        copies: false,
         keep_last: false,
         look_every: 1,
         ranks: Ranks::alone(),

@@ -121,6 +121,7 @@ impl<T: Number> Builder<T> {
             boundaries,
             halo,
             passes: false,
+            copies: self.card_memory.is_none(),
             keep_last,
             look_every,
             ranks,

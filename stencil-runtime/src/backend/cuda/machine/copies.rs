@@ -39,7 +39,8 @@ impl<T: Number> Machine<T> {
         buffer: usize,
     ) -> Result<Option<Box<dyn InOrder<T> + Send>>, Error> {
         let is_alone = self.courier.is_none() && self.peers.is_empty();
-        if !is_alone || self.cut.patches.count() != 1 || self.known[buffer].get().is_some() {
+        let may = is_alone && self.fields.domain.copies;
+        if !may || self.cut.patches.count() != 1 || self.known[buffer].get().is_some() {
             return Ok(None);
         }
         let Some(from) = self.memory.together(self.slots[buffer]) else {

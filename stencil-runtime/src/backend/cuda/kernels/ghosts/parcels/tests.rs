@@ -120,6 +120,7 @@ impl Run {
             boundaries,
             halo,
             passes: false,
+            copies: false,
             keep_last: false,
             look_every: 1,
             ranks: Ranks::alone(),
