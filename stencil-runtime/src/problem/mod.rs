@@ -256,20 +256,7 @@ fn read(
     let stream = settings::stream(document, reader);
     let on = (mesh.as_ref(), devices.as_ref());
     let patches = settings::patches(document, on, model.dimension, reader);
-    let context = boundary::Context {
-        scope: &scope,
-        fields: &resolved.fields,
-        dimension: model.dimension,
-        mesh,
-    };
-    let (table, _) = reader.section(document, "boundary");
-    let boundary = boundary::read(&table, &context, reader);
-    if let Some(mesh) = &mut mesh {
-        let walled = boundary.iter().any(|f| f.kind != boundary::Kind::Named("periodic"));
-        mesh.centered = settings::centered(document, reader).unwrap_or(walled);
-    }
-    let layers =
-        mesh.as_ref().and_then(|m| open_faces::with_layers(&resolved, m, &boundary, reader));
+    let (boundary, layers) = faces(document, (&resolved, &scope), &mut mesh, reader);
     let exact = values::exact(document, &resolved, &scope, reader);
     let sources = values::sources(document, &resolved, &scope, reader);
     let taken = taken(&resolved);
@@ -316,6 +303,29 @@ fn read(
         origin: resolved.origin,
         system: resolved.system,
     })
+}
+
+/// The system with its absorbing layers, and their sources.
+type Layered = (SystemDef, open_faces::Varying);
+
+/// Reads the faces of the mesh. Its points are in the middle of cells, unless it says so itself, if an axis has ends.
+fn faces(
+    document: &Table,
+    (resolved, scope): (&Resolved, &Scope),
+    mesh: &mut Option<Mesh>,
+    reader: &mut Reader,
+) -> (Vec<FaceKind>, Option<Layered>) {
+    let dimension = resolved.system.model().dimension;
+    let context = boundary::Context { scope, fields: &resolved.fields, dimension, mesh: *mesh };
+    let (table, _) = reader.section(document, "boundary");
+    let boundary = boundary::read(&table, &context, reader);
+    if let Some(mesh) = mesh {
+        let has_ends = boundary.iter().any(|f| f.kind != boundary::Kind::Named("periodic"));
+        mesh.centered = settings::centered(document, reader).unwrap_or(has_ends);
+    }
+    let layers =
+        mesh.as_ref().and_then(|m| open_faces::with_layers(resolved, m, &boundary, reader));
+    (boundary, layers)
 }
 
 /// Reads the precision, `f64` if not given; `None` if it is wrong.

@@ -21,9 +21,7 @@ use crate::backend::{Device, cuda};
 use crate::field::Domain;
 use crate::mesh::{Axis, Boundaries, Mesh, Patches, Sampled, Written, device_boxes, formula};
 use crate::simulation::watch::Watch;
-use crate::simulation::{
-    Compiling, Pace, Parts, Picked, Picking, Program, Setup, Timings, sampled,
-};
+use crate::simulation::{Pace, Parts, Picked, Picking, Setup, Timings, sampled};
 use crate::step::{Plans, Rules, halo_of, kind};
 use crate::transport::Ranks;
 use crate::{Error, Instructions, Number, Schedule, Simulation, Source, SystemDef};
@@ -77,9 +75,7 @@ impl<T: Number> Builder<T> {
         let Scheduled { engine, schedule, plan, fused } = at_pace(scheduled)?;
         let is_free = self.schedule.is_none() && self.ranks.count() == 1;
         let streaming = self.streaming(pace, &patches);
-        let given = self.sources.iter();
-        let given = given.map(|(name, source)| (name.clone(), format!("{source:?}")));
-        let given: Vec<(String, String)> = given.collect();
+        let given = in_words(&self.sources);
         let sources = sources(&system, &params, self.sources, mesh.cells)?;
         let dimension = system.model().dimension;
         let on = OnMesh { dimension, mesh: &mesh, boundaries: &boundaries, halo };
@@ -91,10 +87,7 @@ impl<T: Number> Builder<T> {
             None => (pick, picking, fused),
         };
         let is_open = is_free && slabs.is_none() && self.engine != Engine::Rows;
-        let compiling = match engine {
-            Chosen::Cpu(cpu::Choice::Rows) if is_open => Compiling::Open,
-            Chosen::Cpu(_) | Chosen::Cuda => Compiling::Over(Program::Unwanted),
-        };
+        let compiling = engine.compiling(is_open);
         let threads = self.threads.unwrap_or_else(|| busy_threads(mesh.cells, &self.ranks));
         let pool = Arc::new(pool(threads)?);
         let setup = Setup {
@@ -348,6 +341,11 @@ fn pool(threads: usize) -> Result<ThreadPool, Error> {
     }
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     pool.map_err(|e| Error::Threads { threads, reason: e.to_string() })
+}
+
+/// Returns given sources with their words, which a saved state has.
+fn in_words(given: &BTreeMap<String, Source>) -> Vec<(String, String)> {
+    given.iter().map(|(name, source)| (name.clone(), format!("{source:?}"))).collect()
 }
 
 /// Returns the values of all components of sources: given, or declared.

@@ -10,6 +10,7 @@ use stencil_compiler::search::heuristic;
 use super::Builder;
 use crate::backend::cpu::{Checked, Choice, native};
 use crate::backend::cuda;
+use crate::simulation::{Compiling, Program};
 use crate::{Error, Number, Schedule, SystemDef};
 
 /// The engine of the steps. Results do not depend on it.
@@ -50,6 +51,14 @@ pub(crate) enum Chosen {
 }
 
 impl Chosen {
+    /// Returns whether a program is compiled meanwhile: only the row engine gains by one, of a run that is open to it.
+    pub(super) fn compiling(self, is_open: bool) -> Compiling {
+        match self {
+            Chosen::Cpu(Choice::Rows) if is_open => Compiling::Open,
+            Chosen::Cpu(_) | Chosen::Cuda => Compiling::Over(Program::Unwanted),
+        }
+    }
+
     /// Returns the engine as the user may choose it.
     pub(crate) fn engine(self) -> Engine {
         match self {
