@@ -389,10 +389,8 @@ impl SystemDef {
     /// Returns one line for each intermediate and each equation, as they were understood.
     pub fn equations(&self) -> Vec<String> {
         let model = &self.0.model;
-        let lets = model
-            .lets
-            .iter()
-            .map(|l| format!("{} = {}", l.name, model::text::expression(model, &l.value)));
+        let lets = model::text::lets(model).into_iter();
+        let lets = lets.map(|(name, value)| format!("{name} = {value}"));
         let rates = model.equations.iter();
         let rates = rates.flat_map(|equation| model::text::rates(model, equation));
         lets.chain(rates.map(|(left, right)| left + &right)).collect()

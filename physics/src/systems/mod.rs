@@ -34,6 +34,7 @@ pub mod isothermal_ns;
 pub mod kdv;
 pub mod layered_acoustics;
 pub mod mhd;
+pub mod relativistic_gas;
 pub mod river;
 pub mod shallow_water;
 pub mod traffic;
@@ -54,6 +55,7 @@ pub use isothermal_ns::IsothermalNs;
 pub use kdv::Kdv;
 pub use layered_acoustics::LayeredAcoustics;
 pub use mhd::Mhd;
+pub use relativistic_gas::RelativisticGas;
 pub use river::River;
 pub use shallow_water::ShallowWater;
 pub use traffic::Traffic;
@@ -91,6 +93,9 @@ pub static ALL: &[Definition] = &[
     LayeredAcoustics::<2>::DEFINITION,
     LayeredAcoustics::<1>::DEFINITION,
     Mhd::DEFINITION,
+    RelativisticGas::<2>::DEFINITION,
+    RelativisticGas::<1>::DEFINITION,
+    RelativisticGas::<3>::DEFINITION,
     River::<2>::DEFINITION,
     River::<1>::DEFINITION,
     ShallowWater::<2>::DEFINITION,

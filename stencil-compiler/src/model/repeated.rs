@@ -24,6 +24,10 @@ pub(crate) struct Repeated {
     pub(crate) body: Range<usize>,
     /// The `let`s of all iterations, which nothing else names.
     pub(crate) all: Range<usize>,
+    /// Those of all but the first one.
+    pub(crate) further: Range<usize>,
+    /// What comes out behind the first iteration.
+    pub(crate) once: Term,
 }
 
 /// A value that goes from one iteration to the next.
@@ -80,13 +84,17 @@ impl Model {
         let result = choices.iter().position(|at| at + behind == result)?;
         let test = self.choice(third)?.no.clone();
         let begin = (first + 1).checked_sub(length - choices.len())?;
+        let end = tests.last()? + 1;
+        let once = self.choice(choices[result] - length)?.yes.clone();
         Some(Repeated {
             most,
             variables: variables?,
             result,
             test,
             body,
-            all: begin..tests.last()? + 1,
+            all: begin..end,
+            further: first + 1..end,
+            once,
         })
     }
 

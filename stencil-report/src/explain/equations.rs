@@ -4,7 +4,7 @@ use stencil_compiler::catalogue::integrators;
 use stencil_compiler::diag::counted;
 use stencil_compiler::discretize::DerivedWaves;
 use stencil_compiler::expr::Rational;
-use stencil_compiler::model::text::{expression, face_lines, rates, real, variable_lines};
+use stencil_compiler::model::text::{expression, face_lines, lets, rates, real, variable_lines};
 use stencil_compiler::model::{Average, Gives, Mixed, Model, Waves, to_f64};
 
 use crate::ByPlan;
@@ -17,8 +17,8 @@ pub(super) fn section(model: &Model, chosen: Option<&ByPlan>) -> String {
         page += &paragraph("  ", line);
     }
     page += "\nEQUATIONS, as understood\n";
-    for item in &model.lets {
-        page += &equation(&format!("  let {} = ", item.name), &expression(model, &item.value));
+    for (name, value) in lets(model) {
+        page += &equation(&format!("  let {name} = "), &value);
     }
     for (left, right) in model.equations.iter().flat_map(|row| rates(model, row)) {
         page += &equation(&format!("  {left}"), &right);

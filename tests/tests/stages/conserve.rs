@@ -308,6 +308,29 @@ fn fluxes_that_are_called_have_the_same_bits_on_all_engines() {
     solved_states::<f64>();
 }
 
+/// Gas near the speed of light: the pressure by a loop in each cell, and the solver of the system or fluxes that are called.
+fn relativistic<T: Real>() {
+    for (dimension, scheme, cells) in [(1, "plm_hllc", [23, 1, 1]), (2, "musta_force", [12, 9, 1])]
+    {
+        let system = physics::systems::find_in("relativistic_gas", dimension).or_panic();
+        let algorithm = system.with_scheme(scheme).or_panic().algorithm().clone();
+        let mut case = Case::new(&algorithm, cells).stepping(1e-2);
+        case.means = vec![1.0];
+        case.means.resize(1 + dimension, 0.0);
+        // More than charge and momentum together.
+        case.means.push(2.5);
+        let reference = Reference::<T>::of(&algorithm, case, STEPS);
+        assert!(reference.fields.iter().flatten().all(|value| value.to_f64().is_finite()));
+        reference.agree_in_turn(2);
+    }
+}
+
+#[test]
+fn a_relativistic_gas_has_the_same_bits_on_all_engines() {
+    relativistic::<f32>();
+    relativistic::<f64>();
+}
+
 #[test]
 fn a_text_calls_the_fluxes_of_each_state_once() {
     let algorithm =

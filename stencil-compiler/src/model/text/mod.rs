@@ -2,17 +2,17 @@
 
 use super::check::PI;
 use super::parse::{number, type_name};
-use super::riemann::{RiemannSolver, within_text, words};
-use super::{
-    AtFace, Average, Comparison, Equation, Model, Param, Primitives, Range, Relation, Repair,
-    Scheme, Term, TermKind,
-};
+use super::riemann::within_text;
+use super::{Average, Comparison, Model, Param, Range, Relation, Repair, Scheme, Term, TermKind};
 use crate::catalogue::Rank;
 use crate::expr::Rational;
 
+mod lines;
 mod spans;
 #[cfg(test)]
 mod tests;
+
+pub use lines::{face_lines, lets, rates, solver_lines, variable_lines};
 
 /// Prints a model that passes [`Model::check`]. A model of a system `in nd` prints as `in 2d of nd`,
 /// with its number of dimensions: the same model is read again, and not another one.
@@ -106,67 +106,6 @@ fn items(model: &Model) -> Vec<String> {
         out.push(format!("observe {name} = {reduction}({value})"));
     }
     out
-}
-
-/// The declarations of a field's rate, as the left and the right side of each item: its flux, if it has one, and its
-/// equation, unless there is nothing but the flux.
-pub fn rates<'a>(
-    model: &'a Model,
-    equation: &'a Equation,
-) -> impl Iterator<Item = (String, String)> + 'a {
-    let field = name(model.fields.get(equation.field).map(|f| &f.name));
-    let flux = model.flux_of(equation.field);
-    let only = model.only_flows(equation);
-    let flux = flux.map(|flux| (format!("flux {field} -> "), expression(model, &flux.value)));
-    let rest = (!only).then(|| (format!("ddt({field}) = "), expression(model, &equation.rhs)));
-    flux.into_iter().chain(rest)
-}
-
-/// The lines of a block of variables, without their semicolons.
-pub fn variable_lines<'a>(
-    model: &'a Model,
-    primitives: &'a Primitives,
-    weights: &'a [Option<Term>],
-) -> impl Iterator<Item = String> + 'a {
-    let variables = primitives.variables.iter();
-    let followed = primitives.conserved.iter().map(|followed| {
-        let field = name(model.fields.get(followed.field).map(|f| &f.name));
-        format!("{field} = {}", expression(model, &followed.value))
-    });
-    let variables = variables.enumerate().map(|(at, variable)| {
-        let weight = weights.get(at).and_then(Option::as_ref);
-        let weight = weight.map_or(String::new(), |w| format!(" by {}", expression(model, w)));
-        format!("{}{weight}", expression(model, variable))
-    });
-    variables.chain(followed)
-}
-
-/// The lines of a `face` block, without their semicolons.
-pub fn face_lines<'a>(model: &'a Model, at_face: &'a AtFace) -> impl Iterator<Item = String> + 'a {
-    let fields = at_face.fields.iter().map(|(field, by)| {
-        let field = name(model.fields.get(*field).map(|f| &f.name));
-        format!("{field} by {}", by.name())
-    });
-    let recomputed = at_face.recomputed.iter();
-    fields.chain(recomputed.map(|(variable, value)| {
-        let variable = expression(model, variable);
-        format!("{variable} = {}", expression(model, value))
-    }))
-}
-
-/// The lines of a Riemann solver, without their semicolons.
-pub fn solver_lines(model: &Model, solver: &RiemannSolver) -> Vec<String> {
-    let model = &model.with_lets_of(solver);
-    let named = solver.lets.iter().map(|item| {
-        let value = expression(model, &item.value);
-        format!("let {} = {value}{}", item.name, within_text(item.within.as_ref()))
-    });
-    let [before, between] = words(solver.gives);
-    let solved = solver.values.iter().map(|line| {
-        let (of, value) = (expression(model, &line.of), expression(model, &line.value));
-        format!("{before}{of}{between}{value}")
-    });
-    named.chain(solved).collect()
 }
 
 fn scheme_text(model: &Model, scheme: &Scheme) -> String {

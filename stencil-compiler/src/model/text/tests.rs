@@ -5,7 +5,7 @@ use crate::catalogue::Function;
 use crate::diag::Span;
 use crate::expr::Op;
 use crate::model::parse::{parse_str, parse_str_in};
-use crate::model::{Arith, Field, Observable, Reduction, Source, Speed, Symmetry};
+use crate::model::{Arith, Equation, Field, Observable, Reduction, Source, Speed, Symmetry};
 
 fn term(kind: TermKind, rank: Rank) -> Term {
     Term { kind, rank, span: Span::default() }

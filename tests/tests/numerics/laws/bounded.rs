@@ -12,19 +12,17 @@ fn declared(text: &str, dimension: usize, riemann: &str, settings: &str) -> Syst
     SystemDef::from_text_in(name, &text, Some(dimension)).or_panic()
 }
 
-/// Returns the distance of the surface from rest after 120 steps of 0.9 of the limit, over the initial one.
+/// Returns the largest distance of the surface from rest after 200 steps of 0.9 of the stated limit, over the initial one.
 fn grown(dimension: usize, riemann: &str, settings: &str) -> f64 {
     let system = declared(WATER, dimension, riemann, settings);
     let cells = [[16, 1, 1], [8, 7, 1], [4, 5, 4]][dimension - 1];
+    let builder = Simulation::<f64>::builder(&system).cells(cells).centered(true);
+    let mut simulation = builder.cfl(0.9).build().or_panic();
     let off = 0.01;
-    // The speed of the waves, over the spacing, of all axes together.
-    let rate = |n: usize| (1.0 + off) * n as f64;
-    let sum: f64 = cells[..dimension].iter().map(|n| rate(*n)).sum();
-    let mut simulation = started::<f64>(&system, cells, false, Some(0.9 / sum));
     // A column, whose edges have waves of all lengths.
     let high = |x: [f64; 3]| x[..dimension].iter().all(|x| (x - 0.5).abs() < 0.25);
     simulation.fill("h", |x, y, z| if high([x, y, z]) { 1.0 + off } else { 1.0 });
-    if simulation.run(120, |_, _| ()).is_err() {
+    if simulation.run(200, |_, _| ()).is_err() {
         return f64::INFINITY;
     }
     let h = simulation.values("h");
@@ -37,6 +35,8 @@ fn every_solver_is_bounded_in_every_dimension_and_order() {
         "reconstruct: constant; time: euler;",
         "reconstruct: plm<limiter = mc>; time: ssprk2;",
         "reconstruct: weno5; time: ssprk3;",
+        "reconstruct: constant; time: euler; sweep: strang;",
+        "reconstruct: plm<limiter = mc>; time: ssprk2; sweep: strang;",
     ];
     let waves =
         ["roe", "hlle"].map(|riemann| (riemann, "reconstruct: waves<limiter = mc>; time: euler;"));
@@ -44,7 +44,8 @@ fn every_solver_is_bounded_in_every_dimension_and_order() {
     let all: Vec<_> = states.chain(waves).collect();
     let mut wrong = String::new();
     for dimension in 1..=3 {
-        for (riemann, settings) in &all {
+        let splits = |settings: &str| dimension > 1 || !settings.contains("sweep");
+        for (riemann, settings) in all.iter().filter(|(_, settings)| splits(settings)) {
             let grown = grown(dimension, riemann, settings);
             println!("{dimension}d, {riemann}, {settings}: {grown:.3}");
             // NaN fails this comparison.

@@ -158,7 +158,7 @@ fn in_motion(system: &SystemDef) -> Simulation<f64> {
     let names: Vec<String> = simulation.components().map(str::to_string).collect();
     for (c, name) in names.iter().enumerate() {
         let (mean, size) = match name.as_str() {
-            "rho" | "h" | "K" => (1.0, 0.2),
+            "rho" | "R" | "h" | "K" => (1.0, 0.2),
             "E" => (2.5, 0.3),
             "q" => (0.5, 0.3),
             "bed" => (0.0, 0.0),

@@ -46,6 +46,24 @@ fn tests_of_loops_stand_at_their_ends() {
     }
 }
 
+/// Whoever reads the equations sees the first iteration, and a `let` with all of them where they are four or more.
+#[test]
+fn readers_see_one_iteration() {
+    let lines = |most: u32| -> Vec<String> {
+        let function = halved("half").replace("0..3", &format!("0..{most}"));
+        let model = parsed(&around(&format!("{function} ddt(f) = half(f);")));
+        let lines = text::lets(&model).into_iter();
+        lines.map(|(name, value)| format!("{name} = {value}")).collect()
+    };
+    let expected = [
+        "half_1_c = f / 2",
+        "half_1_held = if half_1_c < 1 { 1 } else { 0 }",
+        "half_1_c_18 = half_1_c within 9 iterations of half",
+    ];
+    assert_eq!(lines(9), expected);
+    assert!(lines(3).len() > 5);
+}
+
 #[test]
 fn solvers_need_not_give_what_follows_from_primitives() {
     let river = |solver: &str| {
