@@ -32,24 +32,13 @@ pub fn takes(case: usize) -> bool {
     *DEPTH != Depth::Fast || TURN.is_none_or(|turn| case % 3 == turn)
 }
 
-/// Does this run take a case of a walk that both precisions go? Single precision takes all cases, double precision those
-/// whose number is the run's turn, modulo three; the inner loop takes a third of these.
+/// Does this run take a case of a walk that both precisions go? Each takes a third of the cases, and not the same third, so two
+/// thirds are taken in one precision. The inner loop takes a third of these.
 ///
-/// Three commits prove no less than each did when both precisions took all cases. `cargo xtask test` counts commits for the
-/// turn, so three that follow each other have the turns 0, 1 and 2 in some order, and between them each case is taken in
-/// both precisions: a fault that one case shows, in one precision alone, is found two commits later at most. Two runs of a
-/// commit take the same cases.
+/// `cargo xtask test` counts commits for the turn, so three that follow each other have the turns 0, 1 and 2 in some order, and
+/// between them each case is taken in both precisions: a fault that one case shows, in one precision alone, is found two commits
+/// later at most. Two runs of a commit take the same cases.
 pub fn takes_in_turn<T: Real>(case: usize) -> bool {
-    let Some(turn) = *TURN else { return true };
-    match T::BYTES {
-        4 => takes(case),
-        _ => case % 3 == turn && takes(case / 3 + turn),
-    }
-}
-
-/// Does this run take a case of a walk that both precisions go, and that takes minutes? A third of the cases in each precision, and
-/// not the same third: between three turns each case is taken in both. The inner loop takes a third of these.
-pub fn takes_a_third<T: Real>(case: usize) -> bool {
     let Some(turn) = *TURN else { return true };
     (case + T::BYTES / 4) % 3 == turn && takes(case / 3 + turn)
 }

@@ -27,7 +27,7 @@ pub mod shrink;
 mod simulated;
 pub mod written;
 
-pub use depth::{larger, samples, takes, takes_a_third, takes_in_turn};
+pub use depth::{larger, samples, takes, takes_in_turn};
 pub use machine::{Machine, Seeded};
 pub use memory::Layout;
 pub use reference::Reference;

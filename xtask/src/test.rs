@@ -70,7 +70,7 @@ const LONG: [&str; 15] = [
 /// The variable by which tests learn the depth: `fast`, `deep`, or none.
 const DEPTH: &str = "STENCIL_TESTS";
 
-/// The variable that holds the third of all schedules that double precision walks: 0, 1, 2 or `all`.
+/// The variable that chooses the thirds of all schedules that both precisions walk: 0, 1, 2 or `all`.
 const TURN: &str = "STENCIL_TURN";
 
 /// The record of deep runs.
@@ -109,10 +109,7 @@ pub(crate) fn run(workspace: &Workspace, depth: Depth) -> Result<(), String> {
         stage("book", || book::build(workspace))?;
     }
     let folder = stage("nvrtc", || nvrtc::fetch(workspace))?;
-    println!(
-        "{}\n{TURN}={turn}: double precision walks this third of the schedules",
-        folder.display()
-    );
+    println!("{}\n{TURN}={turn}: each precision walks a third of the schedules", folder.display());
     let mut counts = Counts::default();
     let tested = stage("test", || test(root, (&folder, depth, &turn), ranks, &mut counts));
     let finished = tested.and_then(|()| match depth {

@@ -17,7 +17,7 @@ use stencil_runtime::SystemDef;
 use stencil_runtime::backend::cuda::nvrtc::{Nvrtc, Resources};
 use stencil_runtime::backend::cuda::{capability, check_needs};
 use stencil_tests::{
-    ELASTIC, ISOTHERMAL_NS, OrPanic, algorithm_of, discretized, takes_a_third, with_mixed,
+    ELASTIC, ISOTHERMAL_NS, OrPanic, algorithm_of, discretized, takes_in_turn, with_mixed,
 };
 
 use super::nvrtc::{ARCH, ARCHITECTURES, compiler, resources};
@@ -69,8 +69,8 @@ fn jobs() -> (Vec<Job>, Vec<[String; 2]>) {
         let first = !system.ends_with("library") || seen.insert(algorithm.name.clone());
         for precision in [Precision::F32, Precision::F64] {
             let is_taken = match precision {
-                Precision::F32 => takes_a_third::<f32>(number),
-                Precision::F64 => takes_a_third::<f64>(number),
+                Precision::F32 => takes_in_turn::<f32>(number),
+                Precision::F64 => takes_in_turn::<f64>(number),
             };
             if !is_taken {
                 let begin = format!("{}_", algorithm.name);
