@@ -71,9 +71,11 @@ impl<T: Real> End<T> {
                 let add = (0..depth).map(|k| T::from_f64(slope * ((2 * k + 1) as f64 * h)));
                 (1, Change::Add(add.collect()))
             }
-            Rule::Dirichlet(_) | Rule::Neumann(_) | Rule::Extended(_) | Rule::Custom(_) => {
-                (0, Change::Other)
-            }
+            Rule::Dirichlet(_)
+            | Rule::Neumann(_)
+            | Rule::Extended(_)
+            | Rule::Linear(_)
+            | Rule::Custom(_) => (0, Change::Other),
         };
         let ghost = |k: usize| match side {
             Side::Lo => depth - 1 - k,

@@ -184,7 +184,7 @@ impl<T: Number> Fields<T> {
 
     /// Returns for each buffer the ghost cells to fill, if it is a component of this depth.
     pub(crate) fn ghosts(&self, depth: impl Fn(&str) -> Option<Depth>) -> Vec<Option<GhostDepth>> {
-        self.buffers.ghosts(self.domain.boundaries.has_custom(), depth)
+        self.buffers.ghosts(self.domain.boundaries.reads_others(), depth)
     }
 
     /// Returns the filling of ghost cells of some buffers.

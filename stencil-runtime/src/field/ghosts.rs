@@ -303,6 +303,11 @@ impl<T: Value> GhostCell<'_, T> {
                 T::from_f64(self.number(slope) * distance) + mirror()
             }
             Rule::Extended(extension) => self.extended(extension, nearest()),
+            Rule::Linear(linear) => {
+                let near = |component| self.of_component(component, self.line.inwards(0));
+                // All components are filled together.
+                T::from_f64(linear.value(|component| near(component).unwrap_or(f64::NAN)))
+            }
             Rule::Custom(ghost) => self.custom(ghost),
         }
     }
@@ -343,17 +348,19 @@ impl<T: Value> GhostCell<'_, T> {
         }
     }
 
+    /// Returns the value of a component in a cell of the same line, if it is filled, too.
+    fn of_component(&self, component: usize, at: isize) -> Option<f64> {
+        let (_, buffer) = *self.source.holds.iter().find(|(held, _)| *held == component)?;
+        let job = Job { buffer, component, of: self.job.of };
+        Some(self.inside(&job, at).to_f64())
+    }
+
     /// Returns the value of a function of the user.
     fn custom(&self, rule: &Ghost) -> T {
-        let Source { mesh, holds, t, .. } = self.source;
+        let Source { mesh, t, .. } = self.source;
         let cell = self.source.in_mesh(&self.job.of, self.axes, self.cell);
         let read = |at: isize| -> Vec<f64> {
-            let of_component = |component: &usize| {
-                let held = holds.iter().find(|(held, _)| held == component)?;
-                let job = Job { buffer: held.1, component: *component, of: self.job.of };
-                Some(self.inside(&job, at).to_f64())
-            };
-            rule.reads.iter().filter_map(of_component).collect()
+            rule.reads.iter().filter_map(|component| self.of_component(*component, at)).collect()
         };
         T::from_f64((rule.ghost)(&BoundaryPoint {
             face: self.line.face,

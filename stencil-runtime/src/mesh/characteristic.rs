@@ -6,19 +6,43 @@
 //! section 19.1): outgoing waves find what they carry, and incoming ones have the amplitude that they have in q∞.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use stencil_compiler::algorithm::{Offset, StateId};
 use stencil_compiler::discretize::discretize;
 use stencil_compiler::stability::{About, Matrix, SplitLaw, Symbol, outgoing};
 
-use super::resolve::Ghost;
 use super::{Face, Side};
 use crate::system::Component;
 use crate::{Error, SystemDef};
 
 /// The way out where waves are not known.
 const INSTEAD: &str = "take an absorbing layer, which needs no waves, or another kind of face";
+
+/// A ghost value that is linear in the differences of components from their far values.
+#[derive(Clone, Debug)]
+pub(crate) struct Linear {
+    /// The far value of the component itself.
+    pub(crate) far: f64,
+    /// The components that matter, in the order of the sum.
+    pub(crate) parts: Vec<LinearPart>,
+}
+
+/// A component in such a sum.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinearPart {
+    /// Its place in the list of components.
+    pub(crate) component: usize,
+    pub(crate) weight: f64,
+    pub(crate) far: f64,
+}
+
+impl Linear {
+    /// Returns the ghost value, in double precision; a function gives the values of the cell next to the face.
+    pub(crate) fn value(&self, near: impl Fn(usize) -> f64) -> f64 {
+        let parts = self.parts.iter();
+        parts.fold(self.far, |sum, part| sum + part.weight * (near(part.component) - part.far))
+    }
+}
 
 /// Far states, with their projections, each found once.
 #[derive(Debug, Default)]
@@ -45,7 +69,7 @@ impl FarStates {
         face: Face,
         component: &Component,
         given: &[(String, f64)],
-    ) -> Result<Option<Ghost>, Error> {
+    ) -> Result<Option<Linear>, Error> {
         let known = self.0.get(&face).filter(|known| known.given == given).cloned();
         let state = match known {
             Some(known) => known,
@@ -60,14 +84,14 @@ impl FarStates {
         let Some(row) = state.flowing.iter().position(own) else {
             return Ok(None);
         };
-        let weights = state.leaving[row].clone();
-        let far = state.far;
-        let ghost = move |point: &super::BoundaryPoint<'_>| {
-            let parts = weights.iter().zip(point.nearest.iter().zip(&far));
-            let parts = parts.filter(|(weight, _)| **weight != 0.0);
-            parts.fold(far[row], |sum, (weight, (near, far))| sum + weight * (near - far))
+        let weights = state.leaving[row].iter().zip(state.flowing.iter().zip(&state.far));
+        let parts = weights.filter(|(weight, _)| **weight != 0.0);
+        let part = |(weight, (component, far)): (&f64, (&usize, &f64))| LinearPart {
+            component: *component,
+            weight: *weight,
+            far: *far,
         };
-        Ok(Some(Ghost { reads: state.flowing, ghost: Arc::new(ghost) }))
+        Ok(Some(Linear { far: state.far[row], parts: parts.map(part).collect() }))
     }
 }
 

@@ -17,6 +17,8 @@ pub use assign::device_boxes;
 pub use axis::{Axis, Face, Faces, Side};
 pub use boundary::{Boundary, BoundaryPoint};
 pub(crate) use boundary::{GhostFunction, PointFunction};
+#[cfg(test)]
+pub(crate) use characteristic::{Linear, LinearPart};
 pub(crate) use copies::{CopyBox, Neighbours};
 pub(crate) use extension::{DEEPEST, Extension};
 pub(crate) use patch::{Patch, Patches};

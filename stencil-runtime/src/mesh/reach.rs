@@ -64,9 +64,9 @@ impl Boundaries {
         };
         let turns = Axis::ALL.into_iter().find(|a| cut[a.index()] && self.periodic[a.index()]);
         let mut rules = self.rules.iter().flatten().flatten();
-        if self.has_custom() {
+        if self.reads_others() {
             return Err(refused(
-                "the schedule lets ghost cells last for several substeps, and a boundary is a function of the user's: devices cannot fill it beside cells of others".into(),
+                "the schedule lets ghost cells last for several substeps, and a boundary is a function of several components: devices cannot fill it beside cells of others".into(),
                 once,
             ));
         }
@@ -100,14 +100,14 @@ impl Boundaries {
                 let cells = patches.smallest()[axis];
                 let deepest = components.iter().map(|c| depth(&c.name, axis)).max();
                 let depth = match deepest {
-                    Some(deepest) if self.has_custom() => deepest,
+                    Some(deepest) if self.reads_others() => deepest,
                     Some(_) | None => depth(name, axis),
                 };
                 let rule = &rules[axis][face.side as usize];
                 let (needed, how) = match rule {
                     _ if depth == 0 => continue,
                     Rule::Periodic => continue,
-                    Rule::Nearest => (1, "repeats a cell".to_string()),
+                    Rule::Nearest | Rule::Linear(_) => (1, "repeats a cell".to_string()),
                     Rule::Extended(_) if depth > DEEPEST => {
                         return Err(Error::Boundary {
                             place: format!("`{}` at {face}", name),

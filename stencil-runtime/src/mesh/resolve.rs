@@ -8,7 +8,7 @@ use stencil_compiler::catalogue::weights::OnFace;
 use stencil_compiler::plan::Layers;
 
 use super::boundary::{Custom, GhostFunction, Kind, PointFunction, Value};
-use super::characteristic::FarStates;
+use super::characteristic::{FarStates, Linear};
 use super::extension::{self, Extension, Extensions};
 use super::formula;
 use super::{Axis, Boundary, Face, Faces, Patches, Side};
@@ -40,6 +40,8 @@ pub(crate) enum Rule {
     Neumann(Number),
     /// A polynomial.
     Extended(Extension),
+    /// A sum over components of the cell next to the face.
+    Linear(Linear),
     Custom(Ghost),
 }
 
@@ -186,10 +188,26 @@ impl Boundaries {
         found.map(|at| first + at)
     }
 
-    /// Are there functions that read components, so that all must be filled to the same depth?
+    /// Are there functions of the user, which the host calls?
     pub(crate) fn has_custom(&self) -> bool {
         let mut rules = self.rules.iter().flatten().flatten();
         rules.any(|rule| matches!(rule, Rule::Custom(_)))
+    }
+
+    /// Are there rules that read several components, so that all must be filled to the same depth?
+    pub(crate) fn reads_others(&self) -> bool {
+        let mut rules = self.rules.iter().flatten().flatten();
+        rules.any(|rule| matches!(rule, Rule::Linear(_) | Rule::Custom(_)))
+    }
+
+    /// Returns the number of components, from the first one on, that linear rules read.
+    pub(crate) fn read(&self) -> usize {
+        let rules = self.rules.iter().flatten().flatten();
+        let linear = rules.filter_map(|rule| match rule {
+            Rule::Linear(linear) => Some(&linear.parts),
+            _ => None,
+        });
+        linear.flatten().map(|part| part.component + 1).max().unwrap_or(0)
     }
 
     /// Is a number on a face a function of place or time?
@@ -198,7 +216,11 @@ impl Boundaries {
         self.rules.iter().flatten().flatten().any(|rule| match rule {
             Rule::Dirichlet(number) | Rule::Neumann(number) => function(number),
             Rule::Extended(extension) => function(&extension.number),
-            Rule::Periodic | Rule::Nearest | Rule::Mirror { .. } | Rule::Custom(_) => false,
+            Rule::Periodic
+            | Rule::Nearest
+            | Rule::Mirror { .. }
+            | Rule::Linear(_)
+            | Rule::Custom(_) => false,
         })
     }
 
@@ -351,7 +373,7 @@ impl Of<'_> {
             Kind::Characteristic(far) => {
                 let of = (self.system, self.params, self.components);
                 let ghost = far_states.ghost(of, self.face, self.component, far)?;
-                ghost.map_or(Rule::Nearest, Rule::Custom)
+                ghost.map_or(Rule::Nearest, Rule::Linear)
             }
             Kind::Custom(Custom::Function { reads, ghost }) => Rule::Custom(Ghost {
                 reads: reads.iter().map(|name| self.read(name)).collect::<Result<_, _>>()?,

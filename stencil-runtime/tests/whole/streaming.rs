@@ -190,7 +190,10 @@ fn a_run_that_cannot_stream_is_told_why() {
     let moving = Boundary::dirichlet_with(|x, _, _, t| x + t);
     for (run, message) in [
         (water().source("push_y", unsteady), "a source changes with time"),
-        (water().boundary(Axis::X, moving), "a boundary is a function of place or time"),
+        (
+            water().boundary(Axis::X, moving),
+            "a boundary is a function of place, time or several components",
+        ),
         (water().cfl_limit(0.9), "cannot be undone"),
         (water().patches([1, 2, 1]), "for one device and one patch"),
         (water().devices(2), "for one device and one patch"),

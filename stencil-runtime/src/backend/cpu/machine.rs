@@ -129,7 +129,7 @@ impl<T: Number> Machine<T> {
     /// Returns the tasks of each substep of a plan.
     fn tasks(&self, plan: &Plan) -> Result<Vec<Vec<Task>>, Error> {
         let fields = &self.fields;
-        let all_alike = fields.domain.boundaries.has_custom();
+        let all_alike = fields.domain.boundaries.reads_others();
         let filling = |ghosts| match ghosts {
             Ghosts::OfFields(ghosts) => fields.filling(&ghosts),
             Ghosts::OfStored { buffers, depth } => {

@@ -164,7 +164,7 @@ impl<T: Number> Builder<T> {
             watched: system.observation(),
         };
         let rules = rules::<T>(&system, &params, &mesh, self.cfl_axes);
-        let on = (&patches, boundaries.around(&patches));
+        let on = (&patches, &boundaries);
         cuda::ahead::<T>(cards, plans, on, (&unsteady, &rules))
     }
 

@@ -186,9 +186,9 @@ impl Streaming {
                 "leave out the limit of the cfl number",
             ));
         }
-        if boundaries.has_custom() || boundaries.has_functions() {
+        if boundaries.reads_others() || boundaries.has_functions() {
             return Err(refused(
-                "a boundary is a function of place or time",
+                "a boundary is a function of place, time or several components",
                 "give a constant, or leave streaming off",
             ));
         }

@@ -11,7 +11,7 @@ use stencil_compiler::plan::Place;
 use stencil_compiler::schedule::Layout;
 
 use super::probes::{THREADS, TIMINGS, timed};
-use crate::backend::cuda::kernels::builtin::own;
+use crate::backend::cuda::kernels::builtin::{Form, own};
 use crate::backend::cuda::kernels::ghosts::{Ghosts, Share};
 use crate::backend::cuda::memory::patches::MeshShape;
 use crate::backend::cuda::memory::{self, Memory};
@@ -77,7 +77,8 @@ pub(super) fn fill(
     let shape = MeshShape::new(&cut, &mesh, stride);
     let place = vec![Place::alone(0)];
     let memory = Memory::new::<f32>((0, slice::from_ref(opened)), &cut.patch, place, patches)?;
-    let kernels = own::<f32>(opened, cache, (emit::Patches::One, Layout::Soa))?;
+    let form = Form { patches: emit::Patches::One, layout: Layout::Soa, across: false };
+    let kernels = own::<f32>(opened, cache, form)?;
     let periodic = Boundaries {
         rules: Vec::new(),
         sources: Vec::new(),

@@ -19,28 +19,40 @@ use crate::backend::cuda::memory::patches;
 use crate::backend::cuda::memory::strided;
 use crate::mesh::DEEPEST;
 
-/// Returns the kernels that are the same for all systems, for one precision, for one patch or many, and for this
-/// layout of arrays, or for surfaces.
-pub(crate) fn own_text<T: Number>(patches: Patches, layout: Layout) -> String {
-    let moves = match layout {
+/// The form of kernels that are the same for all systems.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Form {
+    /// One patch, or many.
+    pub(crate) patches: Patches,
+    /// The layout of arrays, or surfaces.
+    pub(crate) layout: Layout,
+    /// Do rules of faces read [several components](crate::mesh::Boundaries::reads_others)?
+    pub(crate) across: bool,
+}
+
+/// Returns the kernels that are the same for all systems, for one precision.
+pub(crate) fn own_text<T: Number>(form: Form) -> String {
+    let moves = match form.layout {
         Layout::Soa | Layout::Surface => "",
         Layout::Aos => strided::TEXT,
     };
-    format!("{}\n{}{moves}", with_ghosts::<T>((patches, layout), false), reduce::TEXT)
+    format!("{}\n{}{moves}", with_ghosts::<T>(form, false), reduce::TEXT)
 }
 
 /// Returns the kernels that pack and unpack ghost cells, whose values go from process to process.
-pub(crate) fn packing_source<T: Number>(layout: Layout) -> Source {
-    source("packing", with_ghosts::<T>((Patches::Many, layout), true))
+pub(crate) fn packing_source<T: Number>(layout: Layout, across: bool) -> Source {
+    let form = Form { patches: Patches::Many, layout, across };
+    source("packing", with_ghosts::<T>(form, true))
 }
 
 /// Returns the head, and the text of kernels for ghost cells in their places or packed.
-fn with_ghosts<T: Number>((patches, layout): (Patches, Layout), packed: bool) -> String {
+fn with_ghosts<T: Number>(Form { patches, layout, across }: Form, packed: bool) -> String {
     format!(
-        "{}#define ARRAYS {}\n#define DEEPEST {DEEPEST}\n#define PACKED {}\n{}",
+        "{}#define ARRAYS {}\n#define DEEPEST {DEEPEST}\n#define PACKED {}\n#define ACROSS {}\n{}",
         head_of::<T>(patches, layout),
         memory::ARRAYS,
         i32::from(packed),
+        i32::from(across),
         ghosts::TEXT
     )
 }
@@ -63,12 +75,13 @@ fn head_of<T: Real>(patches: Patches, layout: Layout) -> String {
 
 /// Returns the kernels that are the same for all systems, as sources: one for arrays, and one for surfaces if fields
 /// are surfaces.
-pub(crate) fn own_sources<T: Number>(patches: Patches, layout: Layout) -> Vec<Source> {
-    let layouts = match layout {
-        Layout::Soa | Layout::Aos => vec![layout],
-        Layout::Surface => vec![Layout::Soa, layout],
+pub(crate) fn own_sources<T: Number>(form: Form) -> Vec<Source> {
+    let layouts = match form.layout {
+        Layout::Soa | Layout::Aos => vec![form.layout],
+        Layout::Surface => vec![Layout::Soa, form.layout],
     };
-    layouts.into_iter().map(|layout| source("own", own_text::<T>(patches, layout))).collect()
+    let of = |layout| source("own", own_text::<T>(Form { layout, ..form }));
+    layouts.into_iter().map(of).collect()
 }
 
 /// Returns a text of this backend as a source.
@@ -88,9 +101,9 @@ fn source(name: &str, text: String) -> Source {
 pub(crate) fn packing<T: Number>(
     card: &Opened,
     cache: Option<&Cache>,
-    layout: Layout,
+    (layout, across): (Layout, bool),
 ) -> Result<Packing, CudaError> {
-    let module = one(card, cache, &packing_source::<T>(layout))?;
+    let module = one(card, cache, &packing_source::<T>(layout, across))?;
     Ok(Packing {
         pack: function(&module, "pack_ghosts")?,
         unpack: function(&module, "unpack_ghosts")?,
@@ -131,9 +144,9 @@ impl Own {
 pub(crate) fn own<T: Number>(
     card: &Opened,
     cache: Option<&Cache>,
-    (patches, layout): (Patches, Layout),
+    form: Form,
 ) -> Result<Own, CudaError> {
-    let sources = own_sources::<T>(patches, layout);
+    let sources = own_sources::<T>(form);
     let modules = sources.iter().map(|source| one(card, cache, source));
     let modules: Vec<Arc<CudaModule>> = modules.collect::<Result<_, _>>()?;
     let missing =

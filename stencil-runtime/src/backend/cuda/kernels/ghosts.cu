@@ -3,13 +3,14 @@
 // by the rule of the face. A corner follows the faces in the order x, y, z: the last one acts on what the
 // ones before have made.
 
-enum Kind { PERIODIC, NEAREST, MIRROR, NEGATIVE, DIRICHLET, NEUMANN, EXTENDED, FROM_VALUE, FROM_SLOPE };
+enum Kind { PERIODIC, NEAREST, MIRROR, NEGATIVE, DIRICHLET, NEUMANN, EXTENDED, FROM_VALUE, FROM_SLOPE, LINEAR };
 
 // What lies beyond one face; a table of numbers on the face begins at `table`, if that is not
 // negative, and has a number for each line of cells, ghost cells included. There is room for some
 // more around all tables: rows that are widened to whole sectors go on beyond them. A polynomial goes
 // through so many cells; its weights begin at `weights`, those of a ghost cell behind each other: of the
-// number on the face, then of the cells.
+// number on the face, then of the cells. A linear rule has so many components in place of cells, and three
+// numbers for each: its place, its weight and its far value.
 struct Rule {
   int kind, table;
   double number;
@@ -33,6 +34,12 @@ struct Arrays {
   Array at[ARRAYS];
 };
 
+#if ACROSS
+#define OTHERS , arrays, array_of, rules
+#else
+#define OTHERS
+#endif
+
 // The patch that ghost cells follow.
 struct Field {
   Pointer values;
@@ -42,6 +49,12 @@ struct Field {
   const Mesh& mesh;
   const Box& box;
   const Patch* patches;
+#if ACROSS
+  // The arrays of all components, and the rules of the first.
+  const Arrays& arrays;
+  const int* array_of;
+  const Rule* all;
+#endif
   // Its cells along an axis.
   __device__ __forceinline__ int cells(int axis) const { return MANY ? patches[box.from].n[axis] : mesh.n[axis]; }
   __device__ __forceinline__ int first(int patch, int axis) const { return MANY ? patches[patch].first[axis] : 0; }
@@ -63,6 +76,28 @@ static __device__ __forceinline__ double number(const Field& field, const Rule& 
   return field.tables[rule.table + i + m.halo[a] + (j + m.halo[b]) * (m.all[a] + 2 * m.halo[a])];
 }
 
+#if ACROSS
+template <int Axis>
+struct Along;
+
+// The sum over components of the cell next to the face.
+template <int Axis>
+static __device__ __noinline__ real linear(const Field& field, const Rule rule, int (&c)[3]) {
+  double sum = rule.number;
+#pragma unroll 1
+  for (int part = 0; part < rule.cells; ++part) {
+    const double* const w = field.weights + rule.weights + 3 * part;
+    const int component = int(w[0]);
+    const Pointer values = field.arrays.at[field.array_of[component]];
+    const Field other = {MANY ? values + corner(field.mesh, field.box.from) : values,
+                         field.all + 6 * component, field.tables, field.weights, field.mesh, field.box, field.patches,
+                         field.arrays, field.array_of, field.all};
+    sum = sum + w[1] * (double(Along<Axis - 1>::value(other, c)) - w[2]);
+  }
+  return real(sum);
+}
+#endif
+
 template <int Axis>
 struct Along {
   static __device__ real value(const Field& field, int (&c)[3]) {
@@ -80,6 +115,13 @@ struct Along {
     int from = hi ? max(last - k, 0) : min(k, last);
     if (rule.kind == NEAREST || rule.kind >= EXTENDED) from = hi ? last : 0;
     c[Axis] = from;
+#if ACROSS
+    if (rule.kind == LINEAR) {
+      const real ghost = linear<Axis>(field, rule, c);
+      c[Axis] = own;
+      return ghost;
+    }
+#endif
     real ghost = Along<Axis - 1>::value(field, c);
     if (rule.kind == NEGATIVE) ghost = -ghost;
     if (rule.kind >= EXTENDED) {
@@ -226,10 +268,11 @@ static __device__ __forceinline__ void fill_rows(const Field& field, int block, 
 extern "C" __global__ void __launch_bounds__(256, 3) pack_ghosts(
     const Box* __restrict__ boxes, const int* __restrict__ box_of_block, const Rule* __restrict__ rules,
     const double* __restrict__ tables, const double* __restrict__ weights, const Patch* __restrict__ patches,
-    const __grid_constant__ Arrays arrays, const __grid_constant__ Mesh mesh, real* packed) {
+    const int* __restrict__ array_of, const __grid_constant__ Arrays arrays, const __grid_constant__ Mesh mesh,
+    real* packed) {
   const Box box = boxes[box_of_block[blockIdx.x]];
   const Pointer values = arrays.at[box.array] + corner(mesh, box.from);
-  const Field field = {values, rules + 6 * box.rules, tables, weights, mesh, box, patches};
+  const Field field = {values, rules + 6 * box.rules, tables, weights, mesh, box, patches OTHERS};
   const int block = blockIdx.x - box.block;
   if (box.lanes == 5)
     fill_rows<1, 4>(field, block, packed + box.packed);
@@ -256,10 +299,10 @@ extern "C" __global__ void __launch_bounds__(256) unpack_ghosts(
 extern "C" __global__ void __launch_bounds__(256, MANY ? 4 : 5) fill_ghosts(
     const Box* __restrict__ boxes, const int* __restrict__ box_of_block, const Rule* __restrict__ rules,
     const double* __restrict__ tables, const double* __restrict__ weights, const Patch* __restrict__ patches,
-    const __grid_constant__ Arrays arrays, const __grid_constant__ Mesh mesh) {
+    const int* __restrict__ array_of, const __grid_constant__ Arrays arrays, const __grid_constant__ Mesh mesh) {
   const Box box = boxes[box_of_block[blockIdx.x]];
   Pointer values = arrays.at[box.array];
-  Field field = {values, rules + 6 * box.rules, tables, weights, mesh, box, patches};
+  Field field = {values, rules + 6 * box.rules, tables, weights, mesh, box, patches OTHERS};
   if (MANY) {
     field.values = values + corner(mesh, box.from);
     values = values + corner(mesh, box.to);

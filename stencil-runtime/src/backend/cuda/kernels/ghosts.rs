@@ -20,7 +20,7 @@ use crate::backend::cuda::memory::patches::MeshShape;
 use crate::field::GhostDepth;
 use crate::mesh::{Axis, Boundaries, CopyBox, Face, Mesh, Neighbours, Number, Patch, Rule, Side};
 
-use list::BoxList;
+use list::{BoxList, OnCard};
 pub(crate) use parcels::{Neighbour, Packing, Parcels};
 
 /// The kernels, for values of the type `real` and [`ARRAYS`](crate::backend::cuda::memory::ARRAYS) arrays.
@@ -96,7 +96,7 @@ pub(crate) struct Boxes {
     surfaces: bool,
     layers: Vec<Layer>,
     /// Those that are no layers, and the box of each block.
-    launched: Option<(CudaSlice<GhostBox>, CudaSlice<i32>)>,
+    launched: Option<OnCard>,
     cells: usize,
 }
 
@@ -113,9 +113,7 @@ impl Boxes {
 
     /// Returns the bytes of the list.
     pub(crate) fn bytes(&self) -> usize {
-        self.launched
-            .as_ref()
-            .map_or(0, |(boxes, of_block)| boxes.num_bytes() + of_block.num_bytes())
+        self.launched.as_ref().map_or(0, |list| list.boxes.num_bytes() + list.of_block.num_bytes())
     }
 }
 
@@ -161,6 +159,8 @@ pub(crate) struct Ghosts {
     sector: i32,
     /// The number of components that have rules; the rule of periodic faces follows theirs.
     components: usize,
+    /// The number of components, from the first one on, that rules of others may read.
+    read: usize,
 }
 
 /// The rules of all components as kernels take them.
@@ -189,6 +189,12 @@ impl Coded {
                             weights.push(of_ghost.face);
                             weights.extend(&of_ghost.cells);
                         }
+                    }
+                    if let Rule::Linear(linear) = rule {
+                        (coded.number, coded.cells) = (linear.far, linear.parts.len() as i32);
+                        coded.weights = weights.len() as i32;
+                        let parts = linear.parts.iter();
+                        weights.extend(parts.flat_map(|p| [p.component as f64, p.weight, p.far]));
                     }
                     match number {
                         Some(Number::Constant(value)) => coded.number = *value,
@@ -239,6 +245,7 @@ impl Ghosts {
             weights: stream.clone_htod(&weights).map_err(&failed)?,
             sector: (SECTOR / value_bytes) as i32,
             components: boundaries.rules.len(),
+            read: boundaries.read(),
         })
     }
 
@@ -287,7 +294,7 @@ impl Ghosts {
                 reason: "it would have more than 2^31 blocks; use fewer or larger patches".into(),
             });
         }
-        let launched = list.on_card(stream)?.map(|list| (list.boxes, list.of_block));
+        let launched = list.on_card(stream, self.read)?;
         Ok(Some(Boxes { shape: Box::new(shape), surfaces, layers, launched, cells }))
     }
 
@@ -335,7 +342,7 @@ impl Ghosts {
         for layer in &boxes.layers {
             layer.copy(stream, arrays, (boxes.shape.stride(), bytes))?;
         }
-        let Some((listed, of_block)) = &boxes.launched else {
+        let Some(OnCard { boxes: listed, of_block, array_of }) = &boxes.launched else {
             return Ok(());
         };
         let config = LaunchConfig {
@@ -350,7 +357,7 @@ impl Ghosts {
         let mut launch = stream.launch_builder(fill);
         launch.arg(listed).arg(of_block);
         launch.arg(&self.rules).arg(&self.tables).arg(&self.weights).arg(&self.patches);
-        launch.arg(arrays).arg(&*boxes.shape);
+        launch.arg(array_of).arg(arrays).arg(&*boxes.shape);
         // SAFETY: the arguments are those of the kernel; boxes lie in the halo of the arrays.
         let launched = unsafe { launch.launch(config) };
         launched.map_err(CudaError::driver("filling ghost cells"))?;
@@ -436,6 +443,7 @@ fn coded(rule: &Rule) -> (i32, Option<&Number>) {
             OnFace::Value => (7, Some(&extension.number)),
             OnFace::Slope => (8, Some(&extension.number)),
         },
+        Rule::Linear(_) => (9, None),
     }
 }
 

@@ -8,14 +8,14 @@ use stencil_compiler::schedule::Layout;
 
 use crate::backend::cuda::card::limits::usual_device;
 use crate::backend::cuda::compile::{Compiler, compile, in_parallel};
-use crate::backend::cuda::kernels::builtin::{own_sources, packing_source};
+use crate::backend::cuda::kernels::builtin::{Form, own_sources, packing_source};
 use crate::backend::cuda::kernels::clock;
 use crate::backend::cuda::kernels::launch::{fitted, texts};
 use crate::backend::cuda::machine::{On, watched_sources};
 use crate::backend::cuda::memory::patches::{launched_over, over};
 use crate::backend::cuda::{Cache, Card, CudaError, Unsteady};
 use crate::field::Domain;
-use crate::mesh::Patches;
+use crate::mesh::{Boundaries, Patches};
 use crate::step::{Plans, Rules};
 use crate::{Error, Number};
 
@@ -98,20 +98,19 @@ impl Piece {
     }
 }
 
-/// Returns all texts that a run of some plans compiles on some cards, in patches that kernels may read
-/// around the ends of along these axes.
+/// Returns all texts that a run of some plans compiles on some cards, in some patches with these boundaries.
 pub(crate) fn ahead<T: Number>(
     cards: &Cards,
     plans: Plans<'_>,
-    (patches, around): (&Patches, [bool; 3]),
+    (patches, boundaries): (&Patches, &Boundaries),
     (unsteady, rules): (&Unsteady, &Rules),
 ) -> Result<Ahead, Error> {
-    let over = over(patches);
+    let (over, across) = (over(patches), boundaries.reads_others());
     let device = cards.device;
     let layout = plans.single.1.layout;
-    let mut own = own_sources::<T>(over, layout);
+    let mut own = own_sources::<T>(Form { patches: over, layout, across });
     if patches.devices > 1 && layout != Layout::Surface {
-        own.push(packing_source::<T>(layout));
+        own.push(packing_source::<T>(layout, across));
     }
     own.push(clock::source::<T>(rules)?);
     let mut groups = vec![(own, Arc::default())];
@@ -125,7 +124,7 @@ pub(crate) fn ahead<T: Number>(
         groups.push((vec![source], Arc::default()));
     }
     if let Some(watched) = plans.watched {
-        let on = On::new(plans.single.1, (*patches, around), device);
+        let on = On::new(plans.single.1, (*patches, boundaries.around(patches)), device);
         let sources = watched_sources::<T>(watched, &on)?;
         groups.push((sources, Arc::new(Places::of(&watched.algorithm))));
     }
@@ -142,7 +141,7 @@ pub(super) fn prepare<T: Number>(
     let Some(cache) = cache.filter(|cache| cache.sealed_by().is_none()) else {
         return;
     };
-    let on = (&domain.patches, domain.boundaries.around(&domain.patches));
+    let on = (&domain.patches, &domain.boundaries);
     if let Ok(ahead) = ahead::<T>(&Cards::like(card), plans, on, (unsteady, rules)) {
         let pieces: Vec<Piece> = ahead.pieces().collect();
         in_parallel(pieces.len(), |at| pieces[at].compile(cache));

@@ -13,7 +13,7 @@ use super::observables::{self, On, deepest};
 use super::tasks::nothing;
 use crate::backend::cuda::card::Opened;
 use crate::backend::cuda::card::limits::usual_device;
-use crate::backend::cuda::kernels::builtin::{Own, own};
+use crate::backend::cuda::kernels::builtin::{Form, Own, own};
 use crate::backend::cuda::kernels::formulas::Unsteady;
 use crate::backend::cuda::kernels::launch::{Ready, Text, fitted, halo, load, texts};
 use crate::backend::cuda::kernels::sends::Sends;
@@ -120,7 +120,9 @@ impl<T: Number> Arrays<T> {
         let places = places(plan, kept.len());
         let arrays = places.iter().filter(|place| !place.surface).count();
         let shape = MeshShape::new(&cut, &mesh, arrays * stride::<T>(&cut.patch) / T::BYTES);
-        let own = cards.iter().map(|card| own::<T>(card, cache, (over(&patches), plan.layout)));
+        let across = fields.domain.boundaries.reads_others();
+        let form = Form { patches: over(&patches), layout: plan.layout, across };
+        let own = cards.iter().map(|card| own::<T>(card, cache, form));
         let own: Vec<Own> = own.collect::<Result<_, _>>()?;
         let mut memory = Memory::new::<T>((first, cards), &cut.patch, places, patches)?;
         if plan.layout == Layout::Aos {

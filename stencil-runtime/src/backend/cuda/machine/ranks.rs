@@ -29,7 +29,7 @@ pub(super) fn courier<T: Number>(
     if domain.patches.shares_rows() {
         return Err(Error::RowsOfRanks);
     }
-    let kernels = packing::<T>(card, cache, layout)?;
+    let kernels = packing::<T>(card, cache, (layout, domain.boundaries.reads_others()))?;
     Ok(Some(Courier::new(card, &domain.ranks, kernels, domain.carrier)?))
 }
 

@@ -140,7 +140,7 @@ impl<T: Number> Machine<T> {
     /// Returns the tasks of each substep of a plan, whose launches begin at this number.
     pub(super) fn tasks(&self, plan: &Plan, first: usize) -> Result<Vec<Vec<Task>>, Error> {
         let mut substeps = Vec::new();
-        let all_alike = self.fields.domain.boundaries.has_custom();
+        let all_alike = self.fields.domain.boundaries.reads_others();
         for actions in actions(&self.fields.buffers, plan, all_alike)? {
             let mut tasks = Vec::new();
             if !self.sampled.is_empty() {

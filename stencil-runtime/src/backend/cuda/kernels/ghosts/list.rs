@@ -1,5 +1,6 @@
 //! Boxes of ghost cells as kernels take them: a list, and the box of each block.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use cudarc::driver::{CudaSlice, CudaStream};
@@ -13,6 +14,8 @@ use crate::mesh::CopyBox;
 pub(super) struct BoxList {
     pub(super) boxes: Vec<GhostBox>,
     pub(super) of_block: Vec<i32>,
+    /// The array of each component, by the place of its rules.
+    array_of: BTreeMap<usize, i32>,
 }
 
 /// A list in the memory of a card.
@@ -20,6 +23,8 @@ pub(super) struct BoxList {
 pub(super) struct OnCard {
     pub(super) boxes: CudaSlice<GhostBox>,
     pub(super) of_block: CudaSlice<i32>,
+    /// The array of each component that rules of others read.
+    pub(super) array_of: CudaSlice<i32>,
 }
 
 impl BoxList {
@@ -32,6 +37,7 @@ impl BoxList {
         (lo, size): ([i32; 3], [i32; 3]),
         packed: usize,
     ) {
+        self.array_of.insert(rules, array as i32);
         let (lanes, blocks) = threads(size);
         let block = self.of_block.len() as i32;
         self.of_block.extend((0..blocks).map(|_| self.boxes.len() as i32));
@@ -51,15 +57,36 @@ impl BoxList {
         });
     }
 
-    /// Returns the list in the memory of a card; `None` if it is empty.
-    pub(super) fn on_card(&self, stream: &Arc<CudaStream>) -> Result<Option<OnCard>, CudaError> {
+    /// Returns the list in the memory of a card; `None` if it is empty. Rules read so many of the first components.
+    pub(super) fn on_card(
+        &self,
+        stream: &Arc<CudaStream>,
+        read: usize,
+    ) -> Result<Option<OnCard>, CudaError> {
         if self.boxes.is_empty() {
             return Ok(None);
         }
+        let arrays = self.arrays(read)?;
         let failed = CudaError::driver("copying a list of ghost cells to the card");
         Ok(Some(OnCard {
             boxes: stream.clone_htod(&self.boxes).map_err(&failed)?,
             of_block: stream.clone_htod(&self.of_block).map_err(&failed)?,
+            array_of: stream.clone_htod(&arrays).map_err(&failed)?,
         }))
+    }
+
+    /// Returns the arrays of so many of the first components, and at least one number, so that there is an address.
+    pub(super) fn arrays(&self, read: usize) -> Result<Vec<i32>, CudaError> {
+        let has_faces = self.boxes.iter().any(|of| of.face != [-1; 3]);
+        let array_of = |component| match self.array_of.get(&component) {
+            None if has_faces => Err(CudaError::Kernel {
+                kernel: "fill_ghosts".into(),
+                reason: "a boundary reads a component that is not filled".into(),
+            }),
+            found => Ok(found.copied().unwrap_or(0)),
+        };
+        let mut arrays = (0..read).map(array_of).collect::<Result<Vec<i32>, _>>()?;
+        arrays.resize(read.max(1), 0);
+        Ok(arrays)
     }
 }

@@ -70,13 +70,13 @@ impl List {
         }
     }
 
-    fn on_card(&self, stream: &Arc<CudaStream>) -> Result<Option<OnCard>, CudaError> {
+    fn on_card(&self, stream: &Arc<CudaStream>, read: usize) -> Result<Option<OnCard>, CudaError> {
         // Kernels count blocks and values with 32 bits.
         if self.all.of_block.len().max(self.values) > i32::MAX as usize {
             let reason = "processes have more than 2^31 values for each other; use more of them";
             return Err(CudaError::Kernel { kernel: "pack_ghosts".into(), reason: reason.into() });
         }
-        self.all.on_card(stream)
+        self.all.on_card(stream, read)
     }
 }
 
@@ -121,8 +121,8 @@ impl Ghosts {
             sent: Room::new(stream.context(), pack.values * value_bytes)?,
             come: Room::new(stream.context(), unpack.values * value_bytes)?,
             on_host: OnceLock::new(),
-            pack: pack.on_card(stream)?,
-            unpack: unpack.on_card(stream)?,
+            pack: pack.on_card(stream, self.read)?,
+            unpack: unpack.on_card(stream, 0)?,
         })
     }
 
@@ -134,14 +134,14 @@ impl Ghosts {
         parcels: &Parcels,
         arrays: &Addresses,
     ) -> Result<(), CudaError> {
-        let Some(OnCard { boxes, of_block }) = &parcels.pack else {
+        let Some(OnCard { boxes, of_block, array_of }) = &parcels.pack else {
             return Ok(());
         };
         let to = parcels.sent.address();
         let mut launch = stream.launch_builder(&kernels.pack);
         launch.arg(boxes).arg(of_block);
         launch.arg(&self.rules).arg(&self.tables).arg(&self.weights).arg(&self.patches);
-        launch.arg(arrays).arg(&*parcels.shape).arg(&to);
+        launch.arg(array_of).arg(arrays).arg(&*parcels.shape).arg(&to);
         // SAFETY: the arguments are those of the kernel; boxes follow cells of patches of this card, and there is room for
         // all of their values.
         let launched = unsafe { launch.launch(config(of_block)) };
@@ -157,7 +157,7 @@ impl Parcels {
         kernels: &Packing,
         arrays: &Addresses,
     ) -> Result<(), CudaError> {
-        let Some(OnCard { boxes, of_block }) = &self.unpack else {
+        let Some(OnCard { boxes, of_block, .. }) = &self.unpack else {
             return Ok(());
         };
         let from = self.come.address();

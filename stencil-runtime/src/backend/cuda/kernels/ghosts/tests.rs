@@ -4,7 +4,7 @@ use stencil_compiler::emit::Patches;
 use stencil_compiler::schedule::Layout;
 
 use crate::backend::cuda::compile::nvrtc::tests::nvrtc;
-use crate::backend::cuda::kernels::builtin::own_text;
+use crate::backend::cuda::kernels::builtin::{Form, own_text};
 
 /// Each text for one architecture, and each layout for all of them: a text takes seconds.
 #[test]
@@ -15,7 +15,13 @@ fn the_text_compiles_for_each_architecture() {
     let architectures = ["sm_80", "sm_90", "sm_100"];
     for (first, patches) in [Patches::One, Patches::Many].into_iter().enumerate() {
         let texts = Layout::ALL.into_iter().flat_map(|layout| {
-            let of = [own_text::<f32>(patches, layout), own_text::<f64>(patches, layout)];
+            // Rules that read other components, in one precision for each number of patches.
+            let [single, double] = [Patches::One, Patches::Many].map(|in_turn| Form {
+                patches,
+                layout,
+                across: patches == in_turn,
+            });
+            let of = [own_text::<f32>(single), own_text::<f64>(double)];
             of.map(|text| (text, layout))
         });
         let turns = architectures.iter().cycle().skip(first);
