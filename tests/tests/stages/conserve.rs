@@ -310,7 +310,7 @@ fn fluxes_that_are_called_have_the_same_bits_on_all_engines() {
 
 /// Gas near the speed of light: the pressure by a loop in each cell, and the solver of the system or fluxes that are called.
 fn relativistic<T: Real>() {
-    for (dimension, scheme, cells) in [(1, "plm_hllc", [23, 1, 1]), (2, "musta_force", [12, 9, 1])]
+    for (dimension, scheme, cells) in [(1, "musta_force", [23, 1, 1]), (2, "plm_hllc", [12, 7, 1])]
     {
         let system = physics::systems::find_in("relativistic_gas", dimension).or_panic();
         let algorithm = system.with_scheme(scheme).or_panic().algorithm().clone();
@@ -321,7 +321,7 @@ fn relativistic<T: Real>() {
         case.means.push(2.5);
         let reference = Reference::<T>::of(&algorithm, case, STEPS);
         assert!(reference.fields.iter().flatten().all(|value| value.to_f64().is_finite()));
-        reference.agree_in_turn(2);
+        reference.agree_in_turn(1);
     }
 }
 

@@ -15,9 +15,9 @@ fn declared(text: &str, dimension: usize, riemann: &str, settings: &str) -> Syst
 /// Returns the largest distance of the surface from rest after 200 steps of 0.9 of the stated limit, over the initial one.
 fn grown(dimension: usize, riemann: &str, settings: &str) -> f64 {
     let system = declared(WATER, dimension, riemann, settings);
-    let cells = [[16, 1, 1], [8, 7, 1], [4, 5, 4]][dimension - 1];
+    let cells = [[16, 1, 1], [8, 5, 1], [4, 3, 4]][dimension - 1];
     let builder = Simulation::<f64>::builder(&system).cells(cells).centered(true);
-    let mut simulation = builder.cfl(0.9).build().or_panic();
+    let mut simulation = builder.cfl(0.9).threads(1).build().or_panic();
     let off = 0.01;
     // A column, whose edges have waves of all lengths.
     let high = |x: [f64; 3]| x[..dimension].iter().all(|x| (x - 0.5).abs() < 0.25);
@@ -44,8 +44,13 @@ fn every_solver_is_bounded_in_every_dimension_and_order() {
     let all: Vec<_> = states.chain(waves).collect();
     let mut wrong = String::new();
     for dimension in 1..=3 {
-        let splits = |settings: &str| dimension > 1 || !settings.contains("sweep");
-        for (riemann, settings) in all.iter().filter(|(_, settings)| splits(settings)) {
+        // A line has one sweep. In space the exact solver and wide reconstructions would take most of the time.
+        let is_tried = |(riemann, settings): &&(&str, &str)| match dimension {
+            1 => !settings.contains("sweep"),
+            2 => true,
+            _ => *riemann != "exact" && !settings.contains("weno5"),
+        };
+        for (riemann, settings) in all.iter().filter(is_tried) {
             let grown = grown(dimension, riemann, settings);
             println!("{dimension}d, {riemann}, {settings}: {grown:.3}");
             // NaN fails this comparison.
