@@ -10,7 +10,6 @@ use stencil_compiler::diag::Code;
 
 use super::failure::way_out;
 use super::{NpzError, Value};
-use crate::Error;
 
 mod layout;
 mod npz;
@@ -130,8 +129,13 @@ pub enum FrameError {
         reason: &'static str,
     },
     /// The values of a frame could not be read from the card, or have no numbers in the precision of the file.
-    #[error(transparent)]
-    Values(Box<Error>),
+    #[error("{reason}")]
+    Values {
+        /// The code of the reason.
+        code: Code,
+        /// The reason.
+        reason: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// The thread that writes is gone.
     #[error("the thread that writes frames has ended early; the frames before are whole")]
     Gone,
@@ -142,7 +146,7 @@ impl FrameError {
     pub fn code(&self) -> Code {
         match self {
             Self::Npz(error) => error.code(),
-            Self::Values(error) => error.code().unwrap_or(Code::CannotWrite),
+            Self::Values { code, .. } => *code,
             Self::Io { action: "read", .. } => Code::CannotRead,
             Self::Io { .. } | Self::Gone | Self::Name { .. } => Code::CannotWrite,
             Self::Foreign { .. } => Code::Damaged,

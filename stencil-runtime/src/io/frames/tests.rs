@@ -3,6 +3,8 @@
 use std::io::{Error, ErrorKind};
 use std::sync::{Arc, Mutex};
 
+use stencil_compiler::diag::Code;
+
 use super::writer::FrameWriter;
 use super::{Format, FrameError, FrameFormat, FrameLayout, Moment, Values};
 
@@ -106,7 +108,10 @@ impl Values for Breaks {
         match self.0 {
             1..20 => Ok(Some(vec![self.0])),
             20 => Ok(None),
-            _ => Err(FrameError::Values(Box::new(crate::Error::Bug("the card is gone".into())))),
+            _ => Err(FrameError::Values {
+                code: Code::CannotWrite,
+                reason: "the card is gone".into(),
+            }),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 
 use ndarray::{ArrayView1, ArrayView2, s};
+use stencil_compiler::diag::Code;
 use stencil_compiler::expr::real::Precision;
 
 use super::super::Simulation;
@@ -118,7 +119,10 @@ impl<T: Number> Simulation<T> {
 
 impl<T: Number> Values for Pieces<T, Copied<T>> {
     fn next(&mut self) -> Result<Option<Vec<u8>>, FrameError> {
-        Pieces::next(self).map_err(|error| FrameError::Values(Box::new(error)))
+        Pieces::next(self).map_err(|error| FrameError::Values {
+            code: error.code().unwrap_or(Code::CannotWrite),
+            reason: Box::new(error),
+        })
     }
 }
 
