@@ -16,6 +16,10 @@ pub(crate) struct Reconstruction {
     pub(crate) parameter: Option<&'static Parameter>,
     /// Are waves corrected in place of states? Then all of them have to be known, and a step is one.
     pub(crate) propagates: bool,
+    /// Do waves along one axis know nothing of the others? Then axes are swept.
+    pub(crate) sweeps: bool,
+    /// Is it a parabola, which waves cross by parts? Then its states may be traced along characteristics.
+    pub(crate) bends: bool,
     /// The number of cells on each side that it reads.
     pub(crate) reach: i32,
     /// The weights of cell means in the value at the upper face, for smooth solutions without a limiter: the offset of
@@ -27,7 +31,7 @@ pub(crate) struct Reconstruction {
 }
 
 /// Every reconstruction.
-pub(crate) const ALL: &[&Reconstruction] = &[&CONSTANT, &PLM, &PPM, &WAVES, &WENO5, &WENO_Z];
+pub(crate) const ALL: &[&Reconstruction] = &[&CONSTANT, &PLM, &PPM, &WAF, &WAVES, &WENO5, &WENO_Z];
 
 pub(crate) const CONSTANT: Reconstruction = Reconstruction {
     name: "constant",
@@ -35,6 +39,8 @@ pub(crate) const CONSTANT: Reconstruction = Reconstruction {
     limited: false,
     parameter: None,
     propagates: false,
+    sweeps: false,
+    bends: false,
     reach: 0,
     unlimited: &[(0, 1.0)],
     monotone: Some(1.0),
@@ -46,6 +52,8 @@ pub(crate) const PLM: Reconstruction = Reconstruction {
     limited: true,
     parameter: None,
     propagates: false,
+    sweeps: false,
+    bends: false,
     reach: 1,
     unlimited: &[(-1, -0.25), (0, 1.0), (1, 0.25)],
     // Slopes are at most two steps, so a face is at most as far from the mean as the next mean.
@@ -58,10 +66,25 @@ pub(crate) const PPM: Reconstruction = Reconstruction {
     limited: false,
     parameter: None,
     propagates: false,
+    sweeps: false,
+    bends: true,
     reach: 2,
     unlimited: &[(-1, -1.0 / 12.0), (0, 7.0 / 12.0), (1, 7.0 / 12.0), (2, -1.0 / 12.0)],
     // A face is at most twice as far from the mean as the other one, which lies before the next mean.
     monotone: Some(1.0 / 3.0),
+};
+
+pub(crate) const WAF: Reconstruction = Reconstruction {
+    name: "waf",
+    source: "the mean flux over the regions between limited waves, second order in space and time (Toro 1989)",
+    limited: true,
+    parameter: None,
+    propagates: true,
+    sweeps: true,
+    bends: false,
+    reach: 0,
+    unlimited: &[(0, 1.0)],
+    monotone: Some(1.0),
 };
 
 pub(crate) const WAVES: Reconstruction = Reconstruction {
@@ -70,6 +93,8 @@ pub(crate) const WAVES: Reconstruction = Reconstruction {
     limited: true,
     parameter: None,
     propagates: true,
+    sweeps: false,
+    bends: false,
     reach: 0,
     unlimited: &[(0, 1.0)],
     monotone: Some(1.0),
@@ -81,6 +106,8 @@ pub(crate) const WENO5: Reconstruction = Reconstruction {
     limited: false,
     parameter: Some(&WENO5_EPS),
     propagates: false,
+    sweeps: false,
+    bends: false,
     reach: 2,
     unlimited: OF_FIFTH_ORDER,
     monotone: None,
@@ -92,6 +119,8 @@ pub(crate) const WENO_Z: Reconstruction = Reconstruction {
     limited: false,
     parameter: Some(&WENO_Z_EPS),
     propagates: false,
+    sweeps: false,
+    bends: false,
     reach: 2,
     unlimited: OF_FIFTH_ORDER,
     monotone: None,

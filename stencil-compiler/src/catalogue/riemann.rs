@@ -20,6 +20,8 @@ pub(crate) struct Solver {
     pub(crate) combines: bool,
     /// Does it know of waves, and take jumps apart into them?
     pub(crate) takes_apart: bool,
+    /// Is its flux the sum of a part of each side alone? Then reconstructed fluxes are those parts.
+    pub(crate) splits: bool,
 }
 
 impl Solver {
@@ -50,7 +52,7 @@ pub(crate) enum Needs {
 }
 
 /// Every solver of the language.
-pub(crate) const ALL: &[&Solver] = &[&FORCE, &HLL, &HLLC, &HLLE, &MUSTA, &ROE, &RUSANOV];
+pub(crate) const ALL: &[&Solver] = &[&FORCE, &HLL, &HLLC, &HLLE, &MUSTA, &ROE, &RTVD, &RUSANOV];
 
 /// A number that a solver or a reconstruction takes.
 pub(crate) struct Parameter {
@@ -78,6 +80,7 @@ pub(crate) const FORCE: Solver = Solver {
     parameter: None,
     combines: false,
     takes_apart: false,
+    splits: false,
 };
 
 pub(crate) const HLL: Solver = Solver {
@@ -87,6 +90,7 @@ pub(crate) const HLL: Solver = Solver {
     parameter: None,
     combines: true,
     takes_apart: false,
+    splits: false,
 };
 
 pub(crate) const HLLC: Solver = Solver {
@@ -95,7 +99,8 @@ pub(crate) const HLLC: Solver = Solver {
     needs: Needs::Contact,
     parameter: None,
     combines: false,
-    takes_apart: false,
+    takes_apart: true,
+    splits: false,
 };
 
 pub(crate) const HLLE: Solver = Solver {
@@ -105,6 +110,7 @@ pub(crate) const HLLE: Solver = Solver {
     parameter: None,
     combines: true,
     takes_apart: true,
+    splits: false,
 };
 
 pub(crate) const MUSTA: Solver = Solver {
@@ -114,6 +120,7 @@ pub(crate) const MUSTA: Solver = Solver {
     parameter: Some(&STAGES),
     combines: false,
     takes_apart: false,
+    splits: false,
 };
 
 pub(crate) const ROE: Solver = Solver {
@@ -123,6 +130,17 @@ pub(crate) const ROE: Solver = Solver {
     parameter: Some(&FIX),
     combines: true,
     takes_apart: true,
+    splits: false,
+};
+
+pub(crate) const RTVD: Solver = Solver {
+    name: "rtvd",
+    source: "fluxes split by the greatest speed of each side: relaxing TVD (Jin and Xin 1995; Trac and Pen 2003)",
+    needs: Needs::Speeds,
+    parameter: None,
+    combines: true,
+    takes_apart: false,
+    splits: true,
 };
 
 pub(crate) const RUSANOV: Solver = Solver {
@@ -132,6 +150,7 @@ pub(crate) const RUSANOV: Solver = Solver {
     parameter: None,
     combines: true,
     takes_apart: false,
+    splits: false,
 };
 
 /// The stand-in for every solver of a system.
@@ -142,6 +161,7 @@ pub(crate) const DECLARED: Solver = Solver {
     parameter: None,
     combines: false,
     takes_apart: false,
+    splits: false,
 };
 
 /// The number of stages of the forecast.

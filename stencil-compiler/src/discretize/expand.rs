@@ -57,6 +57,8 @@ pub(super) struct States {
     pub(super) lets: BTreeMap<usize, Tensor>,
     /// The only slope that is not zero, which is one; nothing where slopes are differences.
     pub(super) slope: Option<Slope>,
+    /// The values of sources, if they are not read.
+    pub(super) sources: Vec<Tensor>,
     /// The place that sources are read at; the cell itself if not given.
     pub(super) given_at: Option<GivenAt>,
 }
@@ -405,7 +407,11 @@ impl<'a> Expander<'a> {
     }
 
     /// The components of a source, at the place of the states at work.
-    fn source(&mut self, at: usize, span: Span) -> Result<Tensor> {
+    pub(super) fn source(&mut self, at: usize, span: Span) -> Result<Tensor> {
+        let known = self.substitution.as_ref().and_then(|s| s.states.sources.get(at));
+        if let Some(known) = known {
+            return Ok(known.clone());
+        }
         let own = self.entries(self.components.of_source(at));
         let place = self.substitution.as_ref().and_then(|s| s.states.given_at);
         let Some(GivenAt { axis, ahead, at_face }) = place else {

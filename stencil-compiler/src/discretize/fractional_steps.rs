@@ -36,12 +36,6 @@ pub(super) struct FractionalSteps {
 
 const AXES: [&str; 3] = ["_x", "_y", "_z"];
 
-/// The share of a step that goes along an axis at once.
-pub(super) fn share(model: &Model, axis: usize) -> Rational {
-    let halved = model.scheme.sweep == Sweep::Strang && axis + 1 < model.dimension;
-    Rational::new(1, if halved { 2 } else { 1 })
-}
-
 /// The parts of a step of a model; `still` if only fluxes change its fields.
 pub(super) fn fractional_steps(model: &Model, still: bool) -> FractionalSteps {
     let scheme = &model.scheme;
@@ -52,22 +46,25 @@ pub(super) fn fractional_steps(model: &Model, still: bool) -> FractionalSteps {
     let mut all = match scheme.sweep {
         Sweep::Unsplit if split => vec![part(axes.collect(), false, one, "")],
         Sweep::Unsplit => vec![part(axes.collect(), true, one, "")],
-        Sweep::Dimensional | Sweep::Strang => {
-            axes.map(|axis| part(vec![axis], false, share(model, axis), AXES[axis])).collect()
+        Sweep::Dimensional | Sweep::Strang | Sweep::Alternating => {
+            axes.map(|axis| part(vec![axis], false, model.share_along(axis), AXES[axis])).collect()
         }
     };
     let at = all.len();
     let half = Rational::new(1, 2);
     let mut order: Vec<(usize, Rational)> = (0..at).map(|at| (at, zero)).collect();
-    if scheme.sweep == Sweep::Strang {
-        // And back: all but the last one again, for the second half of the step.
-        order.extend((0..at - 1).rev().map(|at| (at, half)));
-    }
+    // And back, for the second half of the step: all that were done by half.
+    let back = match scheme.sweep {
+        Sweep::Unsplit | Sweep::Dimensional => 0,
+        Sweep::Strang => at - 1,
+        Sweep::Alternating => at,
+    };
+    order.extend((0..back).rev().map(|at| (at, half)));
     if still || all.iter().any(|part| part.rest) {
         return FractionalSteps { all, order };
     }
     let share = match (scheme.source, scheme.sweep) {
-        (Splitting::Strang, _) | (Splitting::Unsplit, Sweep::Strang) => {
+        (Splitting::Strang, _) | (Splitting::Unsplit, Sweep::Strang | Sweep::Alternating) => {
             order.insert(0, (at, zero));
             half
         }

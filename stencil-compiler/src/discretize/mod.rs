@@ -285,7 +285,7 @@ fn describe(model: &Model) -> String {
         false => format!(
             ", reconstruct {}{limiter}{}{}, riemann {}{}{}{}",
             scheme.reconstruct,
-            scheme.number_text().unwrap_or_default(),
+            scheme.settings_text(),
             scheme.variables_text(),
             scheme.riemann_text(),
             match scheme.sweep {

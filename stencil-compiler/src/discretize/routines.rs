@@ -3,10 +3,13 @@
 use std::rc::Rc;
 
 use super::bodies::{Argument, Body};
-use super::expand::{Expander, Result, States, Tensor};
+use super::expand::{Expander, Result, Tensor};
 use super::poly::Poly;
 use crate::algorithm::flat::Flat;
 use crate::expr::{Builder, Called, Node, Op, Routine};
+
+/// Makes values from those of components.
+type Make<'m, 'a> = &'m dyn Fn(&mut Expander<'a>, &[Poly]) -> Result<Vec<Poly>>;
 
 /// A function of states.
 pub(super) struct OfStates {
@@ -22,7 +25,7 @@ impl<'a> Expander<'a> {
         &mut self,
         name: &str,
         components: &[Poly],
-        make: &dyn Fn(&mut Expander<'a>, &States) -> Result<Vec<Poly>>,
+        make: Make<'_, 'a>,
     ) -> Result<Option<Tensor>> {
         let known = match self.routines.get(name) {
             Some(known) => known.clone(),
@@ -44,15 +47,10 @@ impl<'a> Expander<'a> {
     }
 
     /// The function; `None` if no loop is in it.
-    fn routine(
-        &mut self,
-        name: &str,
-        states: usize,
-        make: &dyn Fn(&mut Expander<'a>, &States) -> Result<Vec<Poly>>,
-    ) -> Option<OfStates> {
+    fn routine(&mut self, name: &str, states: usize, make: Make<'_, 'a>) -> Option<OfStates> {
         let mut inner = self.inside();
         let components: Vec<Poly> = (0..states).map(|at| inner.atoms.state(at)).collect();
-        let made = make(&mut inner, &States { components, ..States::default() }).ok()?;
+        let made = make(&mut inner, &components).ok()?;
         let loops = std::mem::take(&mut inner.known_loops);
         let body = Body::new(inner, made, states, &mut self.atoms)?;
         let mut builder: Builder<Flat> = Builder::new();

@@ -4,7 +4,7 @@
 //! takes nothing from a declaration but identifiers, each with a suffix, and numbers.
 
 use super::cells::{Cells, Language};
-use super::dialect::{Numbers, literal, real, suffix};
+use super::dialect::{BitOperations, Numbers, literal, real, suffix};
 use super::functions;
 use super::infix::SUM;
 use super::rows::row_access;
@@ -154,6 +154,12 @@ static inline __attribute__((always_inline)) double stencil_power_of_two(double 
 }
 ";
 
+const BITS: BitOperations = BitOperations {
+    exponent: [EXPONENT_F32, EXPONENT_F64],
+    significand: [SIGNIFICAND_F32, SIGNIFICAND_F64],
+    power_of_two: [POWER_OF_TWO_F32, POWER_OF_TWO_F64],
+};
+
 /// C over one lane.
 struct C(Precision);
 
@@ -167,16 +173,8 @@ impl Numbers for C {
     fn called(&self) -> &'static str {
         "static __attribute__((noinline))"
     }
-    fn bits(&self, op: Op, precision: Precision) -> Option<&'static str> {
-        match (op, precision) {
-            (Op::Exponent, Precision::F32) => Some(EXPONENT_F32),
-            (Op::Exponent, Precision::F64) => Some(EXPONENT_F64),
-            (Op::Significand, Precision::F32) => Some(SIGNIFICAND_F32),
-            (Op::Significand, Precision::F64) => Some(SIGNIFICAND_F64),
-            (Op::PowerOfTwo, Precision::F32) => Some(POWER_OF_TWO_F32),
-            (Op::PowerOfTwo, Precision::F64) => Some(POWER_OF_TWO_F64),
-            _ => None,
-        }
+    fn bits(&self) -> &'static BitOperations {
+        &BITS
     }
     fn infinity(&self, precision: Precision) -> &'static str {
         match precision {

@@ -1,7 +1,6 @@
 //! CUDA C++.
 
-use super::dialect::{Dialect, Numbers, Uses};
-use crate::expr::Op;
+use super::dialect::{BitOperations, Dialect, Numbers, Uses};
 use crate::expr::real::Precision;
 use crate::kernel::{Kernel, Mode};
 
@@ -294,6 +293,12 @@ static __device__ __forceinline__ double stencil_power_of_two(double n) {
 }
 ";
 
+const BITS: BitOperations = BitOperations {
+    exponent: [EXPONENT_F32, EXPONENT_F64],
+    significand: [SIGNIFICAND_F32, SIGNIFICAND_F64],
+    power_of_two: [POWER_OF_TWO_F32, POWER_OF_TWO_F64],
+};
+
 impl Numbers for Cuda {
     fn keywords(&self) -> &'static [&'static str] {
         KEYWORDS
@@ -307,16 +312,8 @@ impl Numbers for Cuda {
         "static __device__ __noinline__"
     }
 
-    fn bits(&self, op: Op, precision: Precision) -> Option<&'static str> {
-        match (op, precision) {
-            (Op::Exponent, Precision::F32) => Some(EXPONENT_F32),
-            (Op::Exponent, Precision::F64) => Some(EXPONENT_F64),
-            (Op::Significand, Precision::F32) => Some(SIGNIFICAND_F32),
-            (Op::Significand, Precision::F64) => Some(SIGNIFICAND_F64),
-            (Op::PowerOfTwo, Precision::F32) => Some(POWER_OF_TWO_F32),
-            (Op::PowerOfTwo, Precision::F64) => Some(POWER_OF_TWO_F64),
-            _ => None,
-        }
+    fn bits(&self) -> &'static BitOperations {
+        &BITS
     }
 
     fn infinity(&self, precision: Precision) -> &'static str {

@@ -14,12 +14,35 @@ pub(super) trait Numbers {
     fn function(&self) -> &'static str;
     /// The words before the type of a function that is called.
     fn called(&self) -> &'static str;
-    /// The definition of an operation on bits that is not a function of the language.
-    fn bits(&self, op: Op, precision: Precision) -> Option<&'static str>;
+    /// The definitions of operations on bits, which are no functions of the language.
+    fn bits(&self) -> &'static BitOperations;
     /// Infinity.
     fn infinity(&self, precision: Precision) -> &'static str;
     /// A value that is not a number.
     fn nan(&self, precision: Precision) -> &'static str;
+}
+
+/// Definitions of the operations on bits, in single and in double precision.
+pub(super) struct BitOperations {
+    pub(super) exponent: [&'static str; 2],
+    pub(super) significand: [&'static str; 2],
+    pub(super) power_of_two: [&'static str; 2],
+}
+
+impl BitOperations {
+    /// The definition of an operation; `None` if it is not one on bits.
+    pub(super) fn definition(&self, op: Op, precision: Precision) -> Option<&'static str> {
+        let [single, double] = match op {
+            Op::Exponent => self.exponent,
+            Op::Significand => self.significand,
+            Op::PowerOfTwo => self.power_of_two,
+            _ => return None,
+        };
+        Some(match precision {
+            Precision::F32 => single,
+            Precision::F64 => double,
+        })
+    }
 }
 
 /// The spelling of one vendor.

@@ -63,7 +63,7 @@ fn definitions_of(
         }
     }
     let mut out = String::new();
-    for text in used.iter().filter_map(|op| dialect.bits(*op, precision)) {
+    for text in used.iter().filter_map(|op| dialect.bits().definition(*op, precision)) {
         out += text;
         out += "\n";
     }

@@ -1,5 +1,6 @@
 //! The discrete choices of a system.
 
+use super::Model;
 use crate::expr::Rational;
 
 /// The discrete choices of a model: they change numbers, schedules do not.
@@ -25,6 +26,8 @@ pub struct Scheme {
     pub theta: Option<Rational>,
     /// The parameter of the reconstruction, if it has one and the scheme gives it.
     pub reconstruct_parameter: Option<Rational>,
+    /// Do the states at faces follow the characteristics of the law through half a step?
+    pub traces: bool,
     /// The states at which the law is linearized at a face.
     pub average: Averaged,
     /// The parameter of the solver, if it has one and the scheme gives it.
@@ -73,6 +76,20 @@ pub enum Sweep {
     /// Half a step along each axis but the last, a whole one along the last, and the other halves in reverse order; the
     /// terms without flux around them, half before and half after.
     Strang,
+    /// Half a step along each axis, and the same in reverse order; the terms without flux as in Strang's.
+    Alternating,
+}
+
+impl Model {
+    /// The share of a step that goes along an axis at once.
+    pub(crate) fn share_along(&self, axis: usize) -> Rational {
+        let is_halved = match self.scheme.sweep {
+            Sweep::Unsplit | Sweep::Dimensional => false,
+            Sweep::Strang => axis + 1 < self.dimension,
+            Sweep::Alternating => true,
+        };
+        Rational::new(1, if is_halved { 2 } else { 1 })
+    }
 }
 
 /// The combination of fluxes and other terms.

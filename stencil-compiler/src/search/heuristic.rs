@@ -15,7 +15,9 @@ use super::{Case, On};
 use crate::algorithm::footprint::needed;
 use crate::algorithm::{Access, Algorithm, Def, FnId, Offset};
 use crate::cost::{KernelCost, Limit, MOST_REGISTERS};
-use crate::schedule::{Blocking, Carry, Halo, Placement, Schedule, kernel_count, strategies};
+use crate::schedule::{
+    Blocking, Carry, Halo, Placement, Schedule, kernel_count, stored_together, strategies,
+};
 
 /// Operations a cell may spend on recomputing one grid function before it is stored.
 const WORTH_STORING: u32 = 100;
@@ -132,7 +134,8 @@ fn two_blocks(case: &Case<'_>, schedule: &Schedule) -> Option<Schedule> {
 }
 
 /// The schedule of a GPU for substeps one by one: for runs whose steps are not alike, and meshes with
-/// walls. If half as many arrays or fewer can do, and are predicted to take less time, it stores these.
+/// walls. If half as many arrays or fewer can do, or no more of them with much less work, and are predicted to take less time, it
+/// stores these.
 pub fn one_by_one(algorithm: &Algorithm, on: impl Into<On>) -> Schedule {
     one_by_one_of(&Case::new(algorithm, on))
 }
@@ -142,7 +145,12 @@ fn one_by_one_of(case: &Case<'_>) -> Schedule {
     let stored = stored(case.algorithm, Halo::Exchange);
     let all = stored.len();
     let narrow = WORDS.map(|word| narrow(case.algorithm, word)).into_iter();
-    let narrow = narrow.filter(|few| !few.is_empty() && 2 * few.len() <= all);
+    let work_of_all = work(case.algorithm, &stored);
+    let narrow = narrow.filter(|few| {
+        let has_less_work =
+            || LESS_WORK * f64::from(work(case.algorithm, few)) <= f64::from(work_of_all);
+        !few.is_empty() && (2 * few.len() <= all || few.len() <= all && has_less_work())
+    });
     let mut narrow: Vec<_> = narrow.map(|few| sums_of_stored(case.algorithm, few)).collect();
     narrow.dedup();
     // Each takes a second for the largest problems.
@@ -164,6 +172,23 @@ fn one_by_one_of(case: &Case<'_>) -> Schedule {
         }
         None => storing(case, stored),
     }
+}
+
+/// The share of the work of all stored functions and new values below which others are worth a look.
+const LESS_WORK: f64 = 1.25;
+
+/// Operations of all kernels for a cell, if each evaluates in its own cell alone.
+fn work(algorithm: &Algorithm, stored: &BTreeMap<String, Placement>) -> u32 {
+    let mut kernels = stored_together(algorithm, &Schedule::placing(stored.clone()));
+    let all: BTreeSet<FnId> = kernels.iter().flatten().copied().collect();
+    let updates = algorithm.substeps.iter().flat_map(|s| s.updates.iter());
+    kernels.push(updates.map(|(_, id)| *id).collect());
+    let of = |roots: &Vec<FnId>| -> u32 {
+        let others = all.iter().filter(|id| !roots.contains(id)).copied().collect();
+        let own = needed(algorithm, roots, &others).into_iter();
+        own.filter(|id| !others.contains(id)).map(|id| algorithm.cost(id)).sum()
+    };
+    kernels.iter().map(of).sum()
 }
 
 /// The same with these functions stored.

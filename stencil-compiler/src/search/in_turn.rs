@@ -29,7 +29,9 @@ pub(super) fn sums_of_stored(algorithm: &Algorithm, stored: Placements) -> Place
         let (mut operands, mut results) = (BTreeSet::from([first]), BTreeSet::new());
         let mut next = vec![first];
         while let Some(id) = next.pop() {
-            for reader in readers[&id].iter().filter(|reader| results.insert(**reader)) {
+            // One that is not stored is read by no result alone.
+            let readers = readers.get(&id).into_iter().flatten();
+            for reader in readers.filter(|reader| results.insert(**reader)) {
                 let read = algorithm.function(*reader).def.accesses().into_iter().map(|a| a.of);
                 next.extend(read.filter(|of| operands.insert(*of)));
             }

@@ -13,43 +13,54 @@ use crate::schedule::{Halo, Placement};
 pub(super) const WORDS: [u32; 3] = [50, 100, 200];
 
 /// The placements that store the functions of least cost, if an array costs `word` operations: the last kernel reads
-/// those of one cut, the kernel that computes these reads those of the next, and so on.
+/// those of one cut, the kernel that computes these reads those of the next, and so on. Each cut spares all kernels behind it,
+/// so that states which several of them need are stored, too.
 pub(super) fn narrow(algorithm: &Algorithm, word: u32) -> BTreeMap<String, Placement> {
     let updates = algorithm.substeps.iter().flat_map(|s| s.updates.iter());
-    let mut roots: BTreeSet<FnId> = updates.map(|(_, id)| *id).collect();
-    let mut fixed = algorithm.made_of_accumulators();
-    fixed.extend(&roots);
+    let mut kernels: Vec<BTreeSet<FnId>> = vec![updates.map(|(_, id)| *id).collect()];
+    let of_accumulators = algorithm.made_of_accumulators();
     let mut nearer = BTreeSet::new();
-    let mut stored = BTreeMap::new();
+    let mut stored = BTreeSet::new();
     loop {
-        let cut = cut(algorithm, &roots, &fixed, word);
+        let cut = cut(algorithm, &kernels, (&stored, &of_accumulators), word);
         if cut.is_empty() {
-            return stored;
+            let name = |id: &FnId| algorithm.function(*id).name.clone();
+            let placed = stored.iter().map(|id| (name(id), Placement::Global(Halo::Exchange)));
+            return placed.collect();
         }
-        let name = |id: &FnId| algorithm.function(*id).name.clone();
-        stored.extend(cut.iter().map(|id| (name(id), Placement::Global(Halo::Exchange))));
-        fixed.extend(&cut);
+        stored.extend(&cut);
         nearer.extend(cut);
-        roots = farthest(algorithm, &nearer);
-        nearer.retain(|id| !roots.contains(id));
+        let next = farthest(algorithm, &nearer);
+        nearer.retain(|id| !next.contains(id));
+        kernels.push(next);
     }
 }
 
-/// The functions that cost least to store for a kernel that evaluates `roots`; none of `fixed` is stored.
+/// The functions that cost least to store for kernels that evaluate these roots and read `stored` functions; none of `fixed` is
+/// stored.
 fn cut(
     algorithm: &Algorithm,
-    roots: &BTreeSet<FnId>,
-    fixed: &BTreeSet<FnId>,
+    kernels: &[BTreeSet<FnId>],
+    (stored, fixed): (&BTreeSet<FnId>, &BTreeSet<FnId>),
     word: u32,
 ) -> BTreeSet<FnId> {
+    let mut evaluations: BTreeMap<FnId, u32> = BTreeMap::new();
+    for roots in kernels {
+        let others = stored.difference(roots).copied().collect();
+        for (id, places) in places(algorithm, roots, &others) {
+            if !others.contains(&id) {
+                *evaluations.entry(id).or_default() += places.len() as u32;
+            }
+        }
+    }
+    let is_root = |id: &FnId| kernels.iter().any(|roots| roots.contains(id));
     let mut graph = Graph::default();
-    for (id, places) in places(algorithm, roots, &BTreeSet::new()) {
-        let again = places.len() as u32 - 1;
-        let evaluating = again * algorithm.cost(id);
-        if roots.contains(&id) {
+    for (id, number) in evaluations {
+        let evaluating = (number - 1) * algorithm.cost(id);
+        if is_root(&id) {
             graph.add_root(algorithm, id, evaluating);
         } else if !matches!(algorithm.function(id).def, Def::State(_)) {
-            let is_free = again > 0 && !fixed.contains(&id);
+            let is_free = number > 1 && !fixed.contains(&id);
             let storing = if is_free { word } else { NEVER };
             graph.add(algorithm, id, [storing, evaluating]);
         }
@@ -114,6 +125,21 @@ mod tests {
         let stored = narrow(&algorithm, WORDS[0]);
         assert_eq!(stored.keys().collect::<Vec<_>>(), ["b"]);
         assert!(narrow(&algorithm, 10_000).is_empty());
+    }
+
+    /// Solvers of first and of last fluxes both need the states that are moved to the middle of the step.
+    #[test]
+    fn states_that_several_kernels_need_are_stored() {
+        let algorithm = algorithm(
+            "system Water in 2d { conserved h: scalar; conserved m: vector; let u = m/h; let c = sqrt(h);
+                let p = h^2/2; flux h -> m; flux m -> outer(m, u) + p*I; primitive { h; u; m = h*u; }
+                average { h; u by sqrt(h); m = h*u; } waves { flow: u; sound: c; density: h; pressure: p; } }
+             scheme s for Water { reconstruct: ppm in characteristic; riemann: roe; time: corner_transport; }",
+        );
+        let few = narrow(&algorithm, WORDS[0]);
+        for name in ["h_x_lower_forecast", "h_x_upper_forecast", "m_y_y_upper_forecast"] {
+            assert!(few.contains_key(name), "{few:?}");
+        }
     }
 
     #[test]

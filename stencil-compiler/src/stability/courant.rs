@@ -30,7 +30,7 @@ const SLACK: f64 = 1e-6;
 /// which the limiter keeps a step monotone, whichever is larger.
 pub(super) fn courant(
     (reconstruction, limiter): (&Reconstruction, Option<&Limiter>),
-    forecast: Option<Forecast>,
+    (forecast, traces): (Option<Forecast>, bool),
     tableau: &Tableau,
     region: &Region,
     smears: bool,
@@ -56,7 +56,8 @@ pub(super) fn courant(
     let linear = match forecast {
         Some(forecast) => longest(|number| {
             angles().all(|angle| {
-                size(forecast_growth(forecast, face, smears, angle, number)) <= 1.0 + SLACK
+                size(forecast_growth((forecast, traces), face, smears, angle, number))
+                    <= 1.0 + SLACK
             })
         }),
         None if smears => longest(|number| {
@@ -106,9 +107,9 @@ fn flow(sides: &Sides, smears: bool, angle: f64, number: f64) -> Complex64 {
     (turned(-angle) - 1.0) * flux * number
 }
 
-/// The factor of a wave in a step with a forecast.
+/// The factor of a wave in a step with a forecast, whose states are traced or not.
 fn forecast_growth(
-    forecast: Forecast,
+    (forecast, traces): (Forecast, bool),
     face: &[(i32, f64)],
     smears: bool,
     angle: f64,
@@ -124,7 +125,10 @@ fn forecast_growth(
         // Along one axis nothing flows beside.
         Forecast::Faces | Forecast::Corners => {
             let change = (lower - upper) * (0.5 * number);
-            let moved = Sides { upper: upper + change, lower: lower + change };
+            // The wave goes ahead, and reaches the upper face alone.
+            let bend = if traces { (upper + lower - 2.0) * -3.0 } else { 0.0.into() };
+            let traced = bend * (number / 2.0 - number * number / 3.0);
+            let moved = Sides { upper: upper + change + traced, lower: lower + change };
             flow(&moved, smears, angle, number) + 1.0
         }
     }

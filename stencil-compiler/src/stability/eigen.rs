@@ -8,6 +8,7 @@
 
 use num_complex::Complex64;
 
+use super::balance::units;
 use super::region::size;
 
 /// Iterations for one eigenvalue before the search gives up.
@@ -46,34 +47,10 @@ pub(super) fn eigenvalues(mut a: Vec<Vec<Complex64>>) -> Option<Vec<Complex64>> 
 
 /// Scales rows and columns to similar size, by powers of two: units of fields differ, eigenvalues do not.
 fn balance(a: &mut [Vec<Complex64>]) {
-    let n = a.len();
-    let mut changed = true;
-    for _ in 0..100 {
-        if !changed {
-            return;
-        }
-        changed = false;
-        for i in 0..n {
-            let others = || (0..n).filter(|j| *j != i);
-            let row: f64 = others().map(|j| size(a[i][j])).sum();
-            let column: f64 = others().map(|j| size(a[j][i])).sum();
-            if row == 0.0 || column == 0.0 {
-                continue;
-            }
-            let mut factor = 1.0;
-            while column * factor * factor < row / 4.0 {
-                factor *= 2.0;
-            }
-            while column * factor * factor > row * 4.0 {
-                factor /= 2.0;
-            }
-            if factor != 1.0 {
-                changed = true;
-                for j in 0..n {
-                    a[i][j] /= factor;
-                    a[j][i] *= factor;
-                }
-            }
+    let units = units(a.len(), |i, j| size(a[i][j]));
+    for (row, own) in a.iter_mut().zip(&units) {
+        for (value, other) in row.iter_mut().zip(&units) {
+            *value *= other / own;
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::catalogue::integrators::Tableau;
 use crate::catalogue::predictors::Forecast;
 use crate::catalogue::riemann::Needs;
 use crate::catalogue::{limiters, reconstructions};
-use crate::model::{Model, Sweep};
+use crate::model::{Model, Sweep, to_f64};
 
 /// Fluxes through faces, as a scheme makes them.
 pub(super) struct Faces {
@@ -15,6 +15,8 @@ pub(super) struct Faces {
     number: f64,
     /// Axes along which fluxes go into one update.
     at_once: usize,
+    /// The largest share of a step that an update takes.
+    share: f64,
     /// Is it enough if the strictest axis alone is stable?
     apart: bool,
     /// Is the flux smeared in proportion to the length of the step, as that of Lax and Friedrichs is?
@@ -44,10 +46,14 @@ impl Faces {
         let sideways = reconstruction.propagates && model.dimension < 3;
         let forecast = scheme.forecast();
         let corners = forecast == Some(Forecast::Corners) && !is_swept;
-        let number = courant((reconstruction, limiter), forecast, tableau, region, smears);
+        let number =
+            courant((reconstruction, limiter), (forecast, scheme.traces), tableau, region, smears);
         Some(Faces {
             number: if corners { number.min(AT_CORNERS[model.dimension - 1]) } else { number },
             at_once: if is_swept { 1 } else { model.dimension },
+            share: (0..model.dimension)
+                .map(|axis| to_f64(&model.share_along(axis)))
+                .fold(0.0, f64::max),
             apart: is_swept || sideways || corners,
             smears,
             repairs: model.repairs(),
@@ -67,7 +73,7 @@ impl Faces {
         let axes = if shared { self.at_once } else { 1 };
         let along = 1.0 / self.number;
         let along = if self.is_kept() { KEPT } else { along };
-        axes as f64 * along
+        axes as f64 * along * self.share
     }
 
     /// Do ranges limit the step more than stability does?

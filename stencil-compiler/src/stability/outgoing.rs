@@ -5,6 +5,7 @@
 
 use num_complex::Complex64;
 
+use super::balance::units;
 use super::eigen::eigenvalues;
 use super::region::size;
 
@@ -35,7 +36,7 @@ pub fn outgoing(jacobian: &Matrix, outwards: f64) -> Option<Matrix> {
     if fastest == 0.0 {
         return Some((0..n).map(|i| (0..n).map(|j| one(i, j)).collect()).collect());
     }
-    let units = units(jacobian);
+    let units = units(n, |i, j| jacobian[i][j].abs());
     let entry = |i: usize, j: usize| {
         let own = outwards * jacobian[i][j] * units[j] / (units[i] * fastest);
         own + AT_REST * one(i, j)
@@ -58,36 +59,6 @@ pub fn outgoing(jacobian: &Matrix, outwards: f64) -> Option<Matrix> {
     let projected = |i: usize, j: usize| (one(i, j) + sign[i][j]) / 2.0 * units[i] / units[j];
     let all: Matrix = (0..n).map(|i| (0..n).map(|j| projected(i, j)).collect()).collect();
     all.iter().flatten().all(|value| value.is_finite()).then_some(all)
-}
-
-/// Units of the components, powers of two, in which rows and columns of a matrix are of similar size.
-fn units(a: &Matrix) -> Vec<f64> {
-    let n = a.len();
-    let mut units = vec![1.0_f64; n];
-    for _ in 0..100 {
-        let mut changed = false;
-        for i in 0..n {
-            let others = || (0..n).filter(|j| *j != i);
-            let row: f64 = others().map(|j| a[i][j].abs() * units[j]).sum::<f64>() / units[i];
-            let column: f64 = others().map(|j| a[j][i].abs() / units[j]).sum::<f64>() * units[i];
-            if row == 0.0 || column == 0.0 {
-                continue;
-            }
-            let mut factor = 1.0;
-            while column * factor * factor < row / 4.0 {
-                factor *= 2.0;
-            }
-            while column * factor * factor > row * 4.0 {
-                factor /= 2.0;
-            }
-            changed |= factor != 1.0;
-            units[i] *= factor;
-        }
-        if !changed {
-            break;
-        }
-    }
-    units
 }
 
 /// The inverse, by elimination with the largest pivot of each column.

@@ -306,6 +306,7 @@ fn courant_numbers_of_reconstructions() {
         ("reconstruct: plm<limiter = mc>; riemann: rusanov; time: muscl_hancock;", 1.0),
         ("reconstruct: plm<limiter = koren>; riemann: rusanov; time: muscl_hancock;", 1.0),
         ("reconstruct: ppm; riemann: rusanov; time: muscl_hancock;", 0.423),
+        ("reconstruct: ppm<follow = characteristics>; riemann: rusanov; time: muscl_hancock;", 1.0),
         // FORCE takes 1 - (1 + n^2) for the shortest waves.
         ("reconstruct: constant; riemann: force; time: euler;", 1.0),
         ("reconstruct: constant; riemann: force; time: ssprk2;", 1.0),
@@ -319,6 +320,8 @@ fn courant_numbers_of_reconstructions() {
     let swept = "reconstruct: constant; riemann: rusanov; time: euler; sweep: dimensional;";
     assert!((number(cases[0].0, 3) - 1.0 / 3.0).abs() < 1e-3);
     assert!((number(swept, 3) - 1.0).abs() < 1e-3);
+    // Each sweep takes half of the step.
+    assert!((number(&swept.replace("dimensional", "alternating"), 3) - 2.0).abs() < 1e-3);
     // A scheme that keeps ranges allows less: a wave crosses 1/(2 d) of a cell along each axis, or less if less is
     // stable.
     let kept = |scheme: &str, dimension: usize| {

@@ -112,6 +112,9 @@ const CASES: &str = "\
     15 12: reconstruct: plm<limiter = van_leer>; riemann: hll; sweep: dimensional; time: muscl_hancock;
     14 11: reconstruct: plm<limiter = mc> in primitive; riemann: hll; source: strang; time: van_leer;
     8 7 6: reconstruct: plm<limiter = koren>; riemann: rusanov; time: corner_transport;
+    13 11: reconstruct: ppm<follow = characteristics>; riemann: roe; time: corner_transport;
+    12 11: reconstruct: waf<limiter = mc>; riemann: hlle; time: euler;
+    15 12: reconstruct: plm<limiter = van_leer> in fluxes; riemann: rtvd; sweep: alternating; time: van_leer;
 ";
 
 fn all_stages<T: Real>() {
@@ -214,6 +217,7 @@ fn fluxes_by_sources_have_the_same_bits_on_all_engines() {
         (1, "reconstruct: weno5 in characteristic; riemann: hlle; time: euler;"),
         (2, "reconstruct: weno5 in fluxes; riemann: rusanov; time: euler;"),
         (1, "reconstruct: plm; riemann: musta; time: euler;"),
+        (2, "reconstruct: constant; riemann: rtvd; time: euler;"),
         (
             2,
             "space: central<order = 2>; reconstruct: waves<limiter = mc>; riemann: roe; time: euler;",

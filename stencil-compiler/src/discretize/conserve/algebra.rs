@@ -3,7 +3,6 @@
 use super::half;
 use crate::diag::Span;
 use crate::discretize::expand::{Expander, Result, overflow};
-use crate::discretize::fractional_steps::share;
 use crate::discretize::names::Label;
 use crate::discretize::poly::{Poly, Uniform, UniformFactor};
 use crate::expr::{Op, Rational};
@@ -92,7 +91,7 @@ impl Algebra<'_, '_> {
 
     /// The value times the time of an update along an axis over the spacing along it.
     pub(super) fn times_step(&self, value: &Poly, axis: usize) -> Result<Poly> {
-        self.times_courant(value, axis, share(self.expander.model, axis), 1)
+        self.times_courant(value, axis, self.expander.model.share_along(axis), 1)
     }
 
     /// The value times the time of a step along an axis alone over the spacing along it, or the inverse: a step along
@@ -100,11 +99,11 @@ impl Algebra<'_, '_> {
     /// one and none.
     pub(super) fn times_own_step(&self, value: &Poly, axis: usize, inverse: bool) -> Result<Poly> {
         let model = self.expander.model;
-        let at_once = match model.scheme.sweep {
-            Sweep::Unsplit => model.dimension as i128,
-            Sweep::Dimensional | Sweep::Strang => 1,
+        let share = match model.scheme.sweep {
+            Sweep::Unsplit => Rational::from_integer(model.dimension as i128),
+            Sweep::Dimensional | Sweep::Strang => Rational::from_integer(1),
+            Sweep::Alternating => model.share_along(axis),
         };
-        let share = Rational::from_integer(at_once);
         match inverse {
             true => self.times_courant(value, axis, share.recip(), -1),
             false => self.times_courant(value, axis, share, 1),

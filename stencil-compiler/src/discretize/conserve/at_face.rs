@@ -68,6 +68,7 @@ impl Law<'_> {
                 .map(|(at, values)| (*at, values.iter().map(&mut moved).collect()))
                 .collect(),
             slope: None,
+            sources: Vec::new(),
             given_at: GivenAt::from_below(above.given_at, axis),
         };
         [below, above]
@@ -189,11 +190,7 @@ impl Law<'_> {
 
     /// The means of the cells below and above their common face, seen from the cell below.
     pub(super) fn cells(&self, expander: &mut Expander<'_>, axis: usize) -> [States; 2] {
-        let fields = 0..self.components.fields.len();
-        let cell = States {
-            components: fields.map(|i| expander.atoms.state(i)).collect(),
-            ..States::default()
-        };
+        let cell = self.in_cell(expander);
         self.seen_from_below(expander, [cell.clone(), cell], axis)
     }
 

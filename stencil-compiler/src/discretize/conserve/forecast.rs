@@ -8,13 +8,16 @@
 //! **Corner transport** (Colella, J. Comput. Phys. 87, 171, 1990; with six Riemann problems in space, T. Gardiner and J. Stone, J. Comput.
 //! Phys. 227, 4123, 2008, section 4). States change by their own fluxes along their own axis, and then by those that flow through the
 //! faces beside them, which first Riemann problems give. So a step sees the cells across corners.
+//!
+//! **Tracing** (Colella and Woodward, J. Comput. Phys. 54, 174, 1984, section 1; Stone et al., Astrophys. J. Suppl. 178, 137, 2008,
+//! section 4.2.2). The own fluxes of a cell move a line as far as its waves go. A parabola also bends: each family that goes toward a
+//! face brings there the mean over the part of the cell that it crosses.
 
 use super::algebra::Algebra;
 use super::states::LABELS;
 use super::{AXES, Law};
 use crate::catalogue::predictors::Forecast;
 use crate::discretize::expand::{Expander, Result, States};
-use crate::discretize::fractional_steps::share;
 use crate::discretize::poly::{Poly, Uniform, UniformFactor};
 use crate::expr::Rational;
 use crate::model::{Model, Sweep};
@@ -57,12 +60,16 @@ impl Law<'_> {
             AtFaces::MovedByAll | AtFaces::MovedAlong | AtFaces::Cornered => axis..axis + 1,
         };
         let changes = self.by_own_fluxes(expander, axes, axis)?;
-        let moved = self.moved(expander, own, &changes, axis, "forecast")?;
+        let changes = match self.model.scheme.traces {
+            true => self.by_curvature(expander, &own, changes, axis)?,
+            false => [changes.clone(), changes],
+        };
+        let moved = self.moved(expander, own, changes, axis, "forecast")?;
         if self.at_faces != AtFaces::Cornered {
             return Ok(moved);
         }
         let changes = self.by_fluxes_beside(expander, axis)?;
-        self.moved(expander, moved, &changes, axis, "corner")
+        self.moved(expander, moved, [changes.clone(), changes], axis, "corner")
     }
 
     /// The law with the states that first Riemann problems are solved between.
@@ -76,27 +83,28 @@ impl Law<'_> {
         }
     }
 
-    /// Adds a change of each component to the states of a cell at the faces along an axis.
+    /// Adds a change of each component to the states of a cell at both faces along an axis.
     fn moved(
         &self,
         expander: &mut Expander<'_>,
         mut own: [States; 2],
-        changes: &[Poly],
+        changes: [Vec<Poly>; 2],
         axis: usize,
         word: &str,
     ) -> Result<[States; 2]> {
-        if changes.iter().all(|change| change.0.is_empty()) {
+        if changes.iter().flatten().all(|change| change.0.is_empty()) {
             return Ok(own);
         }
         let span = self.model.fluxes[0].span;
         let of = &mut Algebra { expander, span };
-        for (states, label) in own.iter_mut().zip(LABELS) {
+        for ((states, label), changes) in own.iter_mut().zip(LABELS).zip(&changes) {
             // `let`s follow from the new values.
             states.lets.clear();
             let names = self.components.fields.iter();
             for ((value, change), name) in states.components.iter_mut().zip(changes).zip(names) {
                 let sum = of.plus(value, change)?;
-                *value = of.named(format!("{name}_{}_{label}_{word}", AXES[axis]), sum);
+                // Rounded: the forecast is the same, whatever is added to it next.
+                *value = of.whole(format!("{name}_{}_{label}_{word}", AXES[axis]), sum);
             }
         }
         Ok(own)
@@ -126,7 +134,7 @@ impl Law<'_> {
                 parts[component].push(half_of_outflow(of, &rise, along)?);
             }
         }
-        let share = share(self.model, axis) / Rational::from_integer(2);
+        let share = self.model.share_along(axis) / Rational::from_integer(2);
         let half = Uniform::power(UniformFactor::Dt, 1).times_number(share);
         let span = self.model.fluxes[0].span;
         let of = &mut Algebra { expander, span };
@@ -136,6 +144,52 @@ impl Law<'_> {
             let flow = of.even_sum("part", parts)?;
             let change = of.plus(&flow, &of.scaled_by(&self.rest[at], &half)?)?;
             all.push(whole_unless_nothing(of, name, change));
+        }
+        Ok(all)
+    }
+
+    /// The changes of a cell's states at its upper and at its lower face, beside those by its own fluxes, by which each state is the
+    /// mean over all that reaches the face by the middle of the step: the curvature of the parabola through the mean and both
+    /// states, of the families that go toward the face.
+    fn by_curvature(
+        &self,
+        expander: &mut Expander<'_>,
+        [upper, lower]: &[States; 2],
+        changes: Vec<Poly>,
+        axis: usize,
+    ) -> Result<[Vec<Poly>; 2]> {
+        let span = self.model.fluxes[0].span;
+        let of = &mut Algebra { expander, span };
+        let cell = self.in_cell(of.expander);
+        let conserved = self.components_conserved();
+        let mut curvature = Vec::new();
+        for component in &conserved {
+            let name = format!("{}_{}", self.components.fields[*component], AXES[axis]);
+            let mut excess = |side: &States| {
+                let excess =
+                    of.minus(&side.components[*component], &cell.components[*component])?;
+                Ok(of.whole(format!("{name}_excess"), excess))
+            };
+            let (above, below) = (excess(upper)?, excess(lower)?);
+            let sum = of.plus(&above, &below)?;
+            let sum = of.whole(format!("{name}_excesses"), sum);
+            curvature.push(of.scaled(&sum, -3, 1)?);
+        }
+        let linear = self.linear(of, &cell, axis, "cell")?;
+        let split = linear.split(of, &curvature, None)?;
+        let mut all = [changes.clone(), changes];
+        for (at, changes) in all.iter_mut().enumerate() {
+            let shares = linear.speeds.each_ref().map(|speed| {
+                let toward = if at == 0 { speed.clone() } else { speed.negated() };
+                crossed(of, &toward, axis)
+            });
+            let [slowest, flow, fastest] = shares;
+            let (slowest, flow, fastest) = (slowest?, flow?, fastest?);
+            let more = linear.apply(of, [&slowest, &flow, &fastest], &split)?;
+            for (component, more) in conserved.iter().zip(more) {
+                let label = format!("{}_traced", self.components.fields[*component]);
+                changes[*component] = of.onto(&changes[*component], &more, label)?;
+            }
         }
         Ok(all)
     }
@@ -170,6 +224,17 @@ impl Law<'_> {
 /// The change of a cell in half a step by what flows out of it along an axis.
 fn half_of_outflow(of: &Algebra<'_, '_>, out: &Poly, axis: usize) -> Result<Poly> {
     of.scaled(&of.times_step(out, axis)?, -1, 2)
+}
+
+/// The factor `n/2 - n²/3` of a curvature in the mean over the part of a cell that a wave crosses in a step, with its Courant number
+/// `n` toward the face, and zero for a wave that goes away (Colella and Woodward, J. Comput. Phys. 54, 174, 1984, Eq. 1.12).
+fn crossed(of: &mut Algebra<'_, '_>, toward: &Poly, axis: usize) -> Result<Poly> {
+    let toward = of.max(toward, &Poly::default());
+    let number = of.times_step(&toward, axis)?;
+    let number = of.whole("crossed", number);
+    let rest = of.minus(&of.number(1, 2), &of.scaled(&number, 1, 3)?)?;
+    let rest = of.whole("not_crossed", rest);
+    of.times(&number, &rest)
 }
 
 /// A change as one rounded value.

@@ -12,7 +12,7 @@ use super::poly::{Poly, Uniform};
 use crate::catalogue::Rank;
 use crate::catalogue::riemann::{self as rows, Needs};
 use crate::diag::{Code, Span};
-use crate::model::{Averaged, Flux, Model, Sweep, Term, TermKind, Variables, Waves};
+use crate::model::{Averaged, Model, Sweep, Term, TermKind, Variables, Waves};
 
 mod algebra;
 mod at_face;
@@ -154,6 +154,7 @@ pub(super) fn derived_waves(
     // A scheme without needs.
     bare.scheme.riemann = rows::FORCE.name.to_string();
     bare.scheme.variables = Variables::Conserved;
+    bare.scheme.traces = false;
     bare.at_face = None;
     let law = Law::new(&bare, components, span).ok()?;
     let (waves, only_bounds) = match law.derived_waves() {
@@ -208,7 +209,7 @@ impl<'a> Law<'a> {
             rest: vec![Poly::default(); components.fields.len()],
         };
         let by_families = scheme.variables == Variables::Characteristic;
-        let needs_all = by_families || law.solver.row.needs == Needs::All;
+        let needs_all = by_families || scheme.traces || law.solver.row.needs == Needs::All;
         if law.waves.is_none() && (needs_all || law.solver.row.needs >= Needs::Speeds) {
             law.waves = Some(match law.derived_waves() {
                 // Bounds do where waves are not taken apart.
@@ -281,7 +282,7 @@ impl<'a> Law<'a> {
         let propagated = propagated?;
         let fluxes = match self.model.scheme.sweep {
             Sweep::Unsplit => self.sideways(expander, &propagated)?,
-            Sweep::Dimensional | Sweep::Strang => {
+            Sweep::Dimensional | Sweep::Strang | Sweep::Alternating => {
                 propagated.into_iter().map(|propagated| propagated.fluxes).collect()
             }
         };
@@ -411,76 +412,6 @@ impl<'a> Law<'a> {
             Ok(expander.atoms.name(format!("{name}_{label}"), speed))
         };
         Ok([bound("slowest", &sound.negated())?, bound("fastest", &sound)?])
-    }
-
-    /// The flux along an axis of each conserved component, in these states of all components.
-    pub(super) fn fluxes(
-        &self,
-        expander: &mut Expander<'_>,
-        states: &States,
-        axis: usize,
-        label: &str,
-    ) -> Result<Vec<Poly>> {
-        expander.in_states(states, label, |expander| self.flowing(expander, axis, label))
-    }
-
-    /// The same by calls of one function for all states, if that is expensive: of solvers that evaluate fluxes in several states.
-    pub(super) fn fluxes_called(
-        &self,
-        expander: &mut Expander<'_>,
-        states: &States,
-        axis: usize,
-        label: &str,
-    ) -> Result<Vec<Poly>> {
-        // Fluxes may read sources, whose values are those at the place of the states.
-        if !self.model.sources.is_empty() {
-            return self.fluxes(expander, states, axis, label);
-        }
-        let name = format!("fluxes_{}", AXES[axis]);
-        let make =
-            |inner: &mut Expander<'_>, states: &States| self.fluxes(inner, states, axis, "called");
-        let Some(called) = expander.of_states(&name, &states.components, &make)? else {
-            return self.fluxes(expander, states, axis, label);
-        };
-        let names = self
-            .conserved()
-            .map(|(component, _)| format!("{}_flux_{label}", self.components.fields[component]));
-        let all: Vec<(String, Poly)> = names.zip(called).collect();
-        let all = expander.name_all(format!("flux_{label}"), all.into_iter());
-        Ok(all)
-    }
-
-    /// The fluxes in the states that the expander is in.
-    fn flowing(&self, expander: &mut Expander<'_>, axis: usize, label: &str) -> Result<Vec<Poly>> {
-        let mut all = Vec::new();
-        for flux in &self.model.fluxes {
-            all.extend(self.flux(expander, flux, axis, label)?);
-        }
-        expander.atoms.labels.together(format!("flux_{label}"), all.clone());
-        Ok(all.into_iter().map(|(_, value)| value).collect())
-    }
-
-    /// The flux of one field, with names.
-    fn flux(
-        &self,
-        expander: &mut Expander<'_>,
-        flux: &Flux,
-        axis: usize,
-        label: &str,
-    ) -> Result<Vec<(String, Poly)>> {
-        let flowing = expander.term(&flux.value)?;
-        let entries = self.components.of_field(flux.field);
-        let row = &flowing[axis * entries.len()..][..entries.len()];
-        let own = entries.iter().zip(row).filter_map(|(entry, value)| {
-            let name = &self.components.fields[entry.as_ref()?.0];
-            Some((format!("{name}_flux_{label}"), value.clone()))
-        });
-        Ok(own
-            .map(|(name, value)| {
-                let value = expander.atoms.name(&name, value);
-                (name, value)
-            })
-            .collect())
     }
 }
 

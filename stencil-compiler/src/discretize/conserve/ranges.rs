@@ -60,6 +60,7 @@ pub(super) fn of_means(model: &Model) -> Model {
     let mut lower = model.clone();
     lower.scheme.reconstruct = reconstructions::CONSTANT.name.to_string();
     lower.scheme.reconstruct_parameter = None;
+    lower.scheme.traces = false;
     lower.scheme.average = Averaged::Faces;
     // Values shared by both sides of a face are made of primitives.
     lower.scheme.variables = match lower.at_face {

@@ -107,11 +107,7 @@ impl Law<'_> {
         of: &mut Algebra<'_, '_>,
         axis: usize,
     ) -> Result<BTreeMap<usize, [Poly; 2]>> {
-        let fields = 0..self.components.fields.len();
-        let states = States {
-            components: fields.map(|i| of.expander.atoms.state(i)).collect(),
-            ..States::default()
-        };
+        let states = self.in_cell(of.expander);
         let conserved = self.components_conserved();
         let linear = self.linear(of, &states, axis, "cell")?;
         // For each family and component: the differences.
@@ -159,6 +155,13 @@ impl Law<'_> {
         let (lower, upper) = (sums(of, 0)?, sums(of, 1)?);
         let both = lower.into_iter().zip(upper).map(<[Poly; 2]>::from);
         Ok(conserved.into_iter().zip(both).collect())
+    }
+
+    /// The mean state of a cell.
+    pub(super) fn in_cell(&self, expander: &mut Expander<'_>) -> States {
+        let fields = 0..self.components.fields.len();
+        let components = fields.map(|i| expander.atoms.state(i)).collect();
+        States { components, ..States::default() }
     }
 
     /// The primitives, where the scheme reconstructs them.

@@ -4,7 +4,7 @@ use super::faces::AVERAGE;
 use crate::catalogue::predictors::{self, Forecast};
 use crate::catalogue::{integrators, reconstructions, riemann};
 use crate::diag::Code;
-use crate::model::{Averaged, Scheme, Variables};
+use crate::model::{Averaged, Scheme, Sweep, Variables};
 
 /// The reason why settings do not go together.
 pub(super) struct Conflict {
@@ -21,7 +21,22 @@ impl Scheme {
         let by = [Some(&self.riemann), self.fallback.as_ref()];
         let mut of_fluxes = by.into_iter().flatten().map(|solver| self.conflict_of_fluxes(solver));
         let conflict = self.conflict_of_waves().or_else(|| of_fluxes.find_map(|found| found));
-        conflict.or_else(|| self.conflict_of_average())
+        conflict.or_else(|| self.conflict_of_average()).or_else(|| self.conflict_of_tracing())
+    }
+
+    /// States are traced to the middle of a step, where a forecast asks for them.
+    fn conflict_of_tracing(&self) -> Option<Conflict> {
+        let moves_faces = matches!(self.forecast(), Some(Forecast::Faces | Forecast::Corners));
+        (self.traces && !moves_faces).then(|| Conflict {
+            code: Code::NeedsForecasts,
+            message: format!(
+                "`follow` moves states at faces to the middle of the step, and `{}` asks for none there",
+                self.time
+            ),
+            help: "write `time: muscl_hancock;` or `time: corner_transport;`, or leave out `follow`"
+                .to_string(),
+            of_variables: false,
+        })
     }
 
     /// The jump of the fluxes of reconstructed states is that of the law made linear between these.
@@ -105,14 +120,18 @@ impl Scheme {
             "one solver at all faces".to_string()
         } else if self.variables != Variables::Conserved {
             "what is conserved, and no other variables".to_string()
+        } else if made.sweeps && self.sweep == Sweep::Unsplit {
+            "a sweep along each axis, such as `sweep: alternating`".to_string()
         } else {
             return None;
         };
         made.propagates.then(|| Conflict {
             code: Code::NeedsWholeSteps,
             message: format!("`{}` corrects waves, and needs {missing}", made.name),
-            help: "write `reconstruct: waves<limiter = mc>; riemann: roe; time: euler;`, or `riemann: hlle;`"
-                .to_string(),
+            help: format!(
+                "write `reconstruct: {}<limiter = mc>; riemann: roe; time: euler;`, or `riemann: hlle;`",
+                made.name
+            ),
             of_variables: false,
         })
     }

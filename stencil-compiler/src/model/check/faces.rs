@@ -1,25 +1,22 @@
 //! The settings of a scheme that make fluxes through faces.
 
+use super::reconstruction;
 use super::scheme::{chosen, unknown, without_argument};
+use crate::catalogue::riemann;
 use crate::catalogue::riemann::{Needs, Parameter};
-use crate::catalogue::{limiters, reconstructions, riemann};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
 use crate::expr::Rational;
 use crate::model::parse::ast::{Name, Setting, System};
 use crate::model::parse::{number, parse_str};
-use crate::model::{Averaged, Repair, RiemannSolver, Scheme, Splitting, Sweep, Variables};
-
-/// The variables that may be reconstructed.
-const VARIABLES: &[(&str, Variables)] = &[
-    ("conserved", Variables::Conserved),
-    ("primitive", Variables::Primitive),
-    ("characteristic", Variables::Characteristic),
-    ("fluxes", Variables::Fluxes),
-];
+use crate::model::{Averaged, Repair, RiemannSolver, Scheme, Splitting, Sweep};
 
 /// The orders in which axes are swept.
-const SWEEPS: &[(&str, Sweep)] =
-    &[("unsplit", Sweep::Unsplit), ("dimensional", Sweep::Dimensional), ("strang", Sweep::Strang)];
+const SWEEPS: &[(&str, Sweep)] = &[
+    ("unsplit", Sweep::Unsplit),
+    ("alternating", Sweep::Alternating),
+    ("dimensional", Sweep::Dimensional),
+    ("strang", Sweep::Strang),
+];
 
 /// The ways to combine fluxes and other terms.
 const SPLITTINGS: &[(&str, Splitting)] = &[
@@ -64,14 +61,6 @@ impl Splitting {
     }
 }
 
-impl Variables {
-    /// Its name in the language.
-    pub fn name(self) -> &'static str {
-        let found = VARIABLES.iter().find(|(_, variables)| *variables == self);
-        found.map_or("", |(name, _)| name)
-    }
-}
-
 /// `riemann: hll;` and `reconstruct: plm<limiter = mc> in primitive;`
 pub(super) fn setting(
     system: &System,
@@ -96,9 +85,9 @@ pub(super) fn setting(
         let found = chosen(setting, "repair", REPAIRS, diagnostics);
         scheme.repair = found.unwrap_or(scheme.repair);
     } else {
-        reconstruction(scheme, setting, diagnostics);
+        reconstruction::reconstruction(scheme, setting, diagnostics);
         if let Some(name) = &setting.variables {
-            variables(system, scheme, name, diagnostics);
+            reconstruction::variables(system, scheme, name, diagnostics);
         }
     }
 }
@@ -175,7 +164,7 @@ fn has_contact(system: &System, name: &str, span: Span, diagnostics: &mut Diagno
 
 /// `<fix = 0.1>` behind a name, which may have this parameter and settings that are words; `None` without it, or after an
 /// error.
-fn parameter(
+pub(super) fn parameter(
     name: &str,
     parameter: Option<&Parameter>,
     words: &[&str],
@@ -211,87 +200,6 @@ fn number(own: &Parameter, value: &Name, diagnostics: &mut Diagnostics) -> Optio
             "`{}` is a {kind} from {least} to {most}, and this is `{}`",
             own.name, value.text
         );
-        diagnostics.push(Diagnostic::new(Code::UnknownChoice, value.span, message));
-    }
-    found
-}
-
-fn reconstruction(scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diagnostics) {
-    let choice = &setting.choice;
-    let names: Vec<&str> = reconstructions::ALL.iter().map(|made| made.name).collect();
-    let Some(made) = reconstructions::find(&choice.text) else {
-        return unknown(choice, "reconstruction", &names, diagnostics);
-    };
-    scheme.reconstruct = made.name.to_string();
-    scheme.reconstruct_parameter = None;
-    if made.parameter.is_some() {
-        scheme.reconstruct_parameter =
-            parameter(made.name, made.parameter, &[], setting, diagnostics);
-        return;
-    }
-    for (i, (key, value)) in setting.arguments.iter().enumerate() {
-        let mut earlier = setting.arguments[..i].iter();
-        let twice = earlier.any(|(other, _)| other.text == key.text);
-        match key.text.as_str() {
-            "limiter" if made.limited && !twice => {
-                let names: Vec<&str> = limiters::ALL.iter().map(|l| l.name).collect();
-                match names.iter().find(|name| **name == value.text) {
-                    Some(name) => scheme.limiter = name.to_string(),
-                    None => return unknown(value, "limiter", &names, diagnostics),
-                }
-            }
-            "theta" if made.limited && !twice => scheme.theta = theta(value, diagnostics),
-            _ => {
-                let again = if twice { " a second time" } else { "" };
-                let message = format!("`{}` has no setting `{}`{again}", made.name, key.text);
-                diagnostics.push(Diagnostic::new(Code::BadSchemeKey, key.span, message));
-            }
-        }
-    }
-    if made.limited {
-        has_its_theta(scheme, setting, diagnostics);
-    }
-    if made.limited && !made.propagates {
-        limits_slopes(scheme, setting, diagnostics);
-    }
-}
-
-/// Reports a limiter that is of waves alone.
-fn limits_slopes(scheme: &Scheme, setting: &Setting, diagnostics: &mut Diagnostics) {
-    if !limiters::find(&scheme.limiter).is_some_and(|limiter| limiter.is_of_waves) {
-        return;
-    }
-    let (made, limiter) = (&scheme.reconstruct, &scheme.limiter);
-    let message = format!("`{limiter}` leaves waves whole, and `{made}` makes slopes of cells");
-    let diagnostic = Diagnostic::new(Code::BadSchemeKey, setting.choice.span, message);
-    diagnostics.push(diagnostic.help(format!(
-        "write `{made}<limiter = central>`, whose slopes have no limit, or `waves<limiter = {limiter}>`"
-    )));
-}
-
-/// Reports a limiter without its parameter, and a parameter without its limiter.
-fn has_its_theta(scheme: &Scheme, setting: &Setting, diagnostics: &mut Diagnostics) {
-    let needs = limiters::find(&scheme.limiter).is_some_and(|limiter| limiter.has_theta);
-    let given = setting.arguments.iter().find(|(key, _)| key.text == "theta");
-    let (message, span) = match given {
-        None if needs => (format!("`{}` needs `theta`", scheme.limiter), setting.choice.span),
-        Some((key, _)) if !needs => (format!("`{}` has no `theta`", scheme.limiter), key.span),
-        _ => return,
-    };
-    let diagnostic = Diagnostic::new(Code::BadSchemeKey, span, message);
-    let limiter = match needs {
-        true => scheme.limiter.as_str(),
-        false => limiters::GENERALIZED_MINMOD.name,
-    };
-    diagnostics.push(diagnostic.help(format!("write `plm<limiter = {limiter}, theta = 1.3>`")));
-}
-
-/// A parameter of a limiter; `None` after an error.
-fn theta(value: &Name, diagnostics: &mut Diagnostics) -> Option<Rational> {
-    let found = number::parse(&value.text).ok();
-    let found = found.filter(|theta| limiters::THETA.contains(theta));
-    if found.is_none() {
-        let message = format!("`theta` is a number from 1 to 2, and this is `{}`", value.text);
         diagnostics.push(Diagnostic::new(Code::UnknownChoice, value.span, message));
     }
     found
@@ -357,6 +265,8 @@ impl Scheme {
         let read = match (read(others), key) {
             // Settings that go with reconstructed fluxes alone.
             (Err(error), "riemann") => read("reconstruct: weno5 in fluxes;").map_err(|_| error)?,
+            // And with forecasts alone.
+            (Err(error), "reconstruct") => read("time: muscl_hancock;").map_err(|_| error)?,
             (read, _) => read?,
         };
         let read = read.scheme;
@@ -376,34 +286,14 @@ impl Scheme {
                 scheme.limiter = read.limiter;
                 scheme.theta = read.theta;
                 scheme.reconstruct_parameter = read.reconstruct_parameter;
+                scheme.traces = read.traces;
+                if scheme.sweep == Sweep::Unsplit {
+                    scheme.sweep = read.sweep;
+                }
                 scheme.variables = read.variables;
             }
         }
         Ok(scheme)
-    }
-
-    /// The reconstruction with its limiter or its number, and variables, as it is written.
-    pub fn reconstruction_text(&self) -> String {
-        let limiter = self.limiter_text();
-        let limiter = limiter.map_or(String::new(), |text| format!("<limiter = {text}>"));
-        let number = self.number_text().unwrap_or_default();
-        let variables = self.variables_text();
-        format!("{}{limiter}{number}{variables}", self.reconstruct)
-    }
-
-    /// The number of the reconstruction in its brackets, where the scheme says it.
-    pub(crate) fn number_text(&self) -> Option<String> {
-        let number = reconstructions::find(&self.reconstruct)?.parameter;
-        let text = number?.text(self.reconstruct_parameter.as_ref())?;
-        Some(within(std::iter::once(text)))
-    }
-
-    /// The reconstructed variables, as they are written after a reconstruction; empty for the default.
-    pub(crate) fn variables_text(&self) -> String {
-        match self.variables {
-            Variables::Conserved => String::new(),
-            other => format!(" in {}", other.name()),
-        }
     }
 
     /// The Riemann solver with its parameter, the states that it averages, and the other solver, as it is written.
@@ -416,47 +306,20 @@ impl Scheme {
         let fallback = self.fallback.iter().map(|name| format!("{ELSE} = {name}"));
         format!("{}{}", self.riemann, within(number.into_iter().chain(average).chain(fallback)))
     }
-
-    /// The limiter with its parameter as it is written, if the reconstruction takes one.
-    pub fn limiter_text(&self) -> Option<String> {
-        let made = reconstructions::find(&self.reconstruct)?;
-        let theta = self.theta.as_ref().and_then(number::print);
-        let theta = theta.map_or(String::new(), |theta| format!(", theta = {theta}"));
-        made.limited.then(|| format!("{}{theta}", self.limiter))
-    }
 }
 
 impl Parameter {
     /// Its name and value as they are written; `None` without a value.
-    fn text(&self, value: Option<&Rational>) -> Option<String> {
+    pub(super) fn text(&self, value: Option<&Rational>) -> Option<String> {
         Some(format!("{} = {}", self.name, number::print(value?)?))
     }
 }
 
 /// Settings in brackets; empty without settings.
-fn within(settings: impl Iterator<Item = String>) -> String {
+pub(super) fn within(settings: impl Iterator<Item = String>) -> String {
     let settings: Vec<String> = settings.collect();
     match settings.is_empty() {
         true => String::new(),
         false => format!("<{}>", settings.join(", ")),
-    }
-}
-
-/// Reads the name behind `in`.
-fn variables(system: &System, scheme: &mut Scheme, name: &Name, diagnostics: &mut Diagnostics) {
-    let found = VARIABLES.iter().find(|(known, _)| *known == name.text);
-    match found {
-        None => {
-            let names: Vec<&str> = VARIABLES.iter().map(|(name, _)| *name).collect();
-            unknown(name, "choice of variables", &names, diagnostics);
-        }
-        Some((_, Variables::Primitive)) if system.primitive.is_none() => {
-            let message = format!("`{}` declares no primitives", system.name.text);
-            let diagnostic = Diagnostic::new(Code::NeedsPrimitives, name.span, message);
-            diagnostics.push(diagnostic.note_at(system.name.span, "the system is here").help(
-                "write `primitive { rho; u; m = rho*u; }` into it: what is primitive, and how what is conserved follows",
-            ));
-        }
-        Some((_, chosen)) => scheme.variables = *chosen,
     }
 }

@@ -20,6 +20,7 @@ mod observables;
 mod primitives;
 mod ranges;
 mod ranks;
+mod reconstruction;
 pub(super) mod resolve;
 mod riemann;
 mod scheme;

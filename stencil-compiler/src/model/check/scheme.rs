@@ -71,6 +71,7 @@ impl Default for Scheme {
             limiter: LIMITER.to_string(),
             theta: None,
             reconstruct_parameter: None,
+            traces: false,
             variables: Variables::Conserved,
             sweep: Sweep::Unsplit,
             source: Splitting::Unsplit,
@@ -237,6 +238,10 @@ fn one(system: &System, item: &SchemeItem, diagnostics: &mut Diagnostics) -> Opt
             }
             _ => apply(&mut scheme, setting, diagnostics),
         }
+    }
+    let made = reconstructions::find(&scheme.reconstruct);
+    if !seen.contains(&"sweep") && made.is_some_and(|made| made.sweeps) {
+        scheme.sweep = Sweep::Alternating;
     }
     if diagnostics.len() == before && !scheme.riemann.is_empty() {
         faces::together(&scheme, &item.settings, diagnostics);

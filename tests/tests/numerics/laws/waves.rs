@@ -55,7 +55,9 @@ fn sound(k: [f64; 2], n: usize, sign: f64, sweep: &str) -> f64 {
 fn sound_travels_between_the_axes_in_long_steps() {
     for k in [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 1.0]] {
         // Along an axis nothing is split. Between them sweeps are of first order, unless they go forth and back.
-        for (sweep, least) in [("unsplit", 1.8), ("dimensional", 0.9), ("strang", 1.8)] {
+        for (sweep, least) in
+            [("unsplit", 1.8), ("dimensional", 0.9), ("strang", 1.8), ("alternating", 1.8)]
+        {
             let [coarse, fine] = [40, 80].map(|n| sound(k, n, 1.0, sweep));
             let back = sound(k, 80, -1.0, sweep);
             let order = (coarse / fine).log2();

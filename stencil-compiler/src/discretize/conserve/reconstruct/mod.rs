@@ -12,6 +12,7 @@ use crate::expr::Rational;
 mod constant;
 mod plm;
 mod ppm;
+mod waf;
 mod waves;
 mod weno;
 mod weno5;
@@ -27,7 +28,7 @@ pub(super) struct Rule {
 
 /// The code of every reconstruction.
 const RULES: &[Rule] =
-    &[constant::RULE, plm::RULE, ppm::RULE, waves::RULE, weno5::RULE, weno_z::RULE];
+    &[constant::RULE, plm::RULE, ppm::RULE, waf::RULE, waves::RULE, weno5::RULE, weno_z::RULE];
 
 /// The reconstruction of this name.
 pub(super) fn find(name: &str) -> Option<&'static Rule> {

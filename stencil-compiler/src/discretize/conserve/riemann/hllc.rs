@@ -3,12 +3,13 @@
 //! 18, 1553, 1997, with which density and pressure stay positive and a shock by itself is as sharp as Roe's), of any law whose flux is advection and the work of a pressure.
 
 use super::contact::{Contact, Work};
-use super::{Algebra, Face, Method, rows};
+use super::{Algebra, Carried, Face, Fan, Method, hlle, rows};
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
 use crate::expr::Op;
 
-pub(super) const METHOD: Method = Method { row: &rows::HLLC, flux, fan: None };
+pub(super) const METHOD: Method =
+    Method { row: &rows::HLLC, flux, fan: Some(&Fan { along, sideways: hlle::sideways }) };
 
 /// Speed and pressure at the contact.
 struct Star {
@@ -46,13 +47,7 @@ fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
         let conserved = near(&below.conserved[at], &above.conserved[at]);
         let flux = near(&below.fluxes[at], &above.fluxes[at]);
         let carried = of.times(&star.speed, &conserved)?;
-        let work = match work {
-            Work::Number(factor) => of.scaled_by(&star.pressure, factor)?,
-            Work::Flow(factor) => {
-                let work = of.times(&star.pressure, &star.speed)?;
-                of.scaled_by(&work, factor)?
-            }
-        };
+        let work = done(of, work, &star)?;
         let between = of.plus(&carried, &work)?;
         let between = of.times(&share, &between)?;
         let outside = of.times(&rest, &flux)?;
@@ -60,6 +55,58 @@ fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
         all.push(face.named(at, flux));
     }
     Ok(all)
+}
+
+/// The flux of a component by the work of the pressure at the contact.
+fn done(of: &mut Algebra<'_, '_>, work: &Work, star: &Star) -> Result<Poly> {
+    match work {
+        Work::Number(factor) => of.scaled_by(&star.pressure, factor),
+        Work::Flow(factor) => {
+            let work = of.times(&star.pressure, &star.speed)?;
+            of.scaled_by(&work, factor)
+        }
+    }
+}
+
+/// The slowest and the fastest wave and the contact between them: through an outer wave with the speed `s`, a side `q` with the
+/// flux `f` changes by `(f - s* q - p* d(s*))/(s* - s)`, and the contact takes the rest of the jump.
+fn along(face: &mut Face<'_, '_, '_>) -> Result<Carried> {
+    let work = face.law.work(face.axis)?;
+    let [slowest, fastest] = face.outer_speeds()?;
+    let star = star(face, &slowest, &fastest)?;
+    let of = &mut face.algebra;
+    let least = of.number(1, 10_i128.pow(30));
+    let mut inverses = Vec::new();
+    for [low, high] in [[&slowest, &star.speed], [&star.speed, &fastest]] {
+        let width = of.minus(high, low)?;
+        let width = of.max(&width, &least);
+        let width = of.named("width", width);
+        inverses.push(of.over(&of.number(1, 1), &width));
+    }
+    let mut waves = [Vec::new(), Vec::new(), Vec::new()];
+    for (at, work) in work.iter().enumerate() {
+        let [_, jump] = face.sum_and_jump(at)?;
+        let of = &mut face.algebra;
+        let work = done(of, work, &star)?;
+        let mut outer = Vec::new();
+        for (side, inverse) in face.sides.iter().zip(&inverses) {
+            let carried = of.times(&star.speed, &side.conserved[at])?;
+            let between = of.plus(&carried, &work)?;
+            let between = of.named("between", between);
+            let change = of.minus(&side.fluxes[at], &between)?;
+            let change = of.times(&change, inverse)?;
+            outer.push(of.named("outer_wave", change));
+        }
+        let [first, last] = [outer[0].clone(), outer[1].clone()];
+        let both = of.plus(&first, &last)?;
+        let both = of.named("outer_waves", both);
+        let middle = of.minus(&jump, &both)?;
+        let middle = of.named("middle_wave", middle);
+        for (parts, part) in waves.iter_mut().zip([first, middle, last]) {
+            parts.push(part);
+        }
+    }
+    Ok([slowest, star.speed, fastest].into_iter().zip(waves).collect())
 }
 
 /// With the masses `a₀ = ρ₀ (u₀ - s₀)` and `a₁ = ρ₁ (s₁ - u₁)` that the outer waves take up in a time, the contact moves

@@ -27,7 +27,7 @@ fn along(face: &mut Face<'_, '_, '_>) -> Result<Carried> {
 }
 
 /// The two waves of the linear law.
-fn sideways(
+pub(super) fn sideways(
     linear: &Linear,
     of: &mut Algebra<'_, '_>,
     entering: &[Poly],

@@ -19,6 +19,7 @@ mod hllc;
 mod hlle;
 mod musta;
 mod roe;
+mod rtvd;
 mod rusanov;
 #[cfg(test)]
 mod tests;
@@ -57,6 +58,7 @@ const METHODS: &[Method] = &[
     hlle::METHOD,
     musta::METHOD,
     roe::METHOD,
+    rtvd::METHOD,
     rusanov::METHOD,
     declared::METHOD,
 ];
