@@ -42,6 +42,8 @@ pub fn system(system: &SystemDef) -> String {
     if let Some(kept) = model.repair_text() {
         let _ = writeln!(page, "  {kept}");
     }
+    let kept = algorithm.kept_divergences(model.scheme.order);
+    row(&mut page, "  kept", &kept.iter().map(|name| format!("div {name}")).collect::<Vec<_>>());
     let others = model.schemes().skip(1).map(|s| s.name.clone());
     row(&mut page, "  others", &others.collect::<Vec<_>>());
     page.push_str(&footprints(algorithm));

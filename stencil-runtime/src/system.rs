@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use stencil_compiler::algorithm::{Algorithm, Role};
-use stencil_compiler::catalogue::Rank;
+use stencil_compiler::catalogue::{Centering, Halves, Rank};
 use stencil_compiler::diag::{Diagnostic, Diagnostics};
 use stencil_compiler::discretize::{DiscretizeError, Observation};
 use stencil_compiler::expr::real::Precision;
@@ -76,6 +76,10 @@ pub(crate) struct Component {
     pub(crate) of: usize,
     /// Its axes: none of a scalar, one of a vector, two of a tensor.
     pub(crate) indices: Vec<usize>,
+    /// Are its values on a face or an edge, or in the centre of a cell?
+    pub(crate) centering: Centering,
+    /// The place of its values in their cells.
+    pub(crate) halves: Halves,
 }
 
 #[derive(Debug)]
@@ -299,6 +303,8 @@ impl SystemDef {
                         field: field.name.clone(),
                         of,
                         indices: indices(&field.name, field.rank, &state.name)?,
+                        centering: field.centering,
+                        halves: state.halves,
                     })
                 });
                 parts.next()

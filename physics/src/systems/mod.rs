@@ -29,16 +29,19 @@ pub mod elastic;
 pub mod gray_scott;
 pub mod heat;
 pub mod ideal_gas;
+pub mod ideal_mhd;
 pub mod isothermal_mhd;
 pub mod isothermal_ns;
 pub mod kdv;
 pub mod layered_acoustics;
+pub mod maxwell;
 pub mod mhd;
 pub mod relativistic_gas;
 pub mod river;
 pub mod shallow_water;
 pub mod traffic;
 pub mod transport;
+pub mod velocity_stress;
 pub mod wave;
 
 pub use acoustics::Acoustics;
@@ -50,16 +53,19 @@ pub use elastic::ElasticWave;
 pub use gray_scott::GrayScott;
 pub use heat::Heat;
 pub use ideal_gas::IdealGas;
+pub use ideal_mhd::IdealMhd;
 pub use isothermal_mhd::IsothermalMhd;
 pub use isothermal_ns::IsothermalNs;
 pub use kdv::Kdv;
 pub use layered_acoustics::LayeredAcoustics;
+pub use maxwell::Maxwell;
 pub use mhd::Mhd;
 pub use relativistic_gas::RelativisticGas;
 pub use river::River;
 pub use shallow_water::ShallowWater;
 pub use traffic::Traffic;
 pub use transport::Transport;
+pub use velocity_stress::VelocityStress;
 pub use wave::Wave;
 
 /// Every system; those for any number of dimensions in each of them, the plane first.
@@ -87,11 +93,17 @@ pub static ALL: &[Definition] = &[
     IdealGas::<2>::DEFINITION,
     IdealGas::<1>::DEFINITION,
     IdealGas::<3>::DEFINITION,
+    IdealMhd::<2>::DEFINITION,
+    IdealMhd::<1>::DEFINITION,
+    IdealMhd::<3>::DEFINITION,
     IsothermalMhd::DEFINITION,
     IsothermalNs::DEFINITION,
     Kdv::DEFINITION,
     LayeredAcoustics::<2>::DEFINITION,
     LayeredAcoustics::<1>::DEFINITION,
+    Maxwell::<2>::DEFINITION,
+    Maxwell::<1>::DEFINITION,
+    Maxwell::<3>::DEFINITION,
     Mhd::DEFINITION,
     RelativisticGas::<2>::DEFINITION,
     RelativisticGas::<1>::DEFINITION,
@@ -104,6 +116,9 @@ pub static ALL: &[Definition] = &[
     Transport::<2>::DEFINITION,
     Transport::<1>::DEFINITION,
     Transport::<3>::DEFINITION,
+    VelocityStress::<2>::DEFINITION,
+    VelocityStress::<1>::DEFINITION,
+    VelocityStress::<3>::DEFINITION,
     Wave::<2>::DEFINITION,
     Wave::<1>::DEFINITION,
     Wave::<3>::DEFINITION,

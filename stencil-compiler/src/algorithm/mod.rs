@@ -6,11 +6,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::catalogue::Halves;
 use crate::diag::Span;
 use crate::expr::real::Precision;
 use crate::expr::{Defined, Expr, Node};
 
 pub mod check;
+mod divergence;
 pub(crate) mod flat;
 pub mod footprint;
 mod fuse;
@@ -84,6 +86,8 @@ pub struct State {
     pub name: String,
     /// Its role for the integrator.
     pub role: Role,
+    /// The place of its values in their cells.
+    pub halves: Halves,
 }
 
 /// The role of a state variable for the time integrator.

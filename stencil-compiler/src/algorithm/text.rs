@@ -6,6 +6,7 @@ use super::{
     Access, Algorithm, Atom, Def, FnId, GridFn, Param, Role, State, StateId, Substep, SumTerm,
     Uniform, UniformAtom, UniformId, check::RESERVED,
 };
+use crate::catalogue::centering::CENTRE;
 use crate::diag::{Place, Span};
 use crate::expr;
 use crate::hash::fnv1a;
@@ -27,7 +28,10 @@ pub fn print(alg: &Algorithm) -> String {
         line(format!("param {}{}", param.name, default.unwrap_or_default()));
     }
     for state in &alg.states {
-        line(format!("state {} {}", state.name, state.role.name()));
+        let axes = (0..3).filter(|axis| state.halves[*axis]).map(|axis| ["x", "y", "z"][axis]);
+        let above = axes.fold(String::new(), |text, axis| format!("{text} {axis}"));
+        let above = if above.is_empty() { above } else { format!(" above{above}") };
+        line(format!("state {} {}{above}", state.name, state.role.name()));
     }
     let defined = alg.defined();
     for looped in &defined.loops {
@@ -246,8 +250,17 @@ fn parse_state(lexer: &mut Lexer, alg: &mut Algorithm, names: &mut Names) -> Par
             "state `{name}` is a `field`, an `accumulator` or `given`, not `{role}`"
         ));
     };
+    let mut halves = CENTRE;
+    if lexer.eat_name("above") {
+        for (axis, half) in ["x", "y", "z"].into_iter().zip(&mut halves) {
+            *half = lexer.eat_name(axis);
+        }
+        if halves == CENTRE {
+            return lexer.error(format!("state `{name}` lies above the centre along no axis"));
+        }
+    }
     names.states.insert(name.clone(), StateId(alg.states.len() as u32));
-    alg.states.push(State { name, role });
+    alg.states.push(State { name, role, halves });
     Ok(())
 }
 

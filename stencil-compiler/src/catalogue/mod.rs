@@ -1,6 +1,7 @@
 //! The choices of the language by name, as data: one row each for functions, limiters, reconstructions, Riemann solvers,
 //! time integrators and predictors. A model is checked against the rows; `discretize` has the code of each row.
 
+pub mod centering;
 pub(crate) mod functions;
 pub mod integrators;
 pub(crate) mod limiters;
@@ -10,4 +11,5 @@ pub(crate) mod reconstructions;
 pub(crate) mod riemann;
 pub mod weights;
 
+pub use centering::{Centering, Halves};
 pub use functions::{Function, Rank};

@@ -243,10 +243,14 @@ impl<'a> Assembler<'a> {
         let axes = match difference {
             Difference::Central(axes) => axes.as_slice(),
             Difference::Own(_, axis) => std::slice::from_ref(axis),
-            Difference::AtFace(axis) | Difference::SlopeAtFace(axis) | Difference::Across(axis) => {
+            Difference::AtFace(axis)
+            | Difference::SlopeAtFace(axis)
+            | Difference::Across(axis)
+            | Difference::BetweenFaces(axis) => {
                 let operator = match difference {
                     Difference::AtFace(_) => &staggered::VALUE,
                     Difference::SlopeAtFace(_) => &staggered::SLOPE,
+                    Difference::BetweenFaces(_) => &staggered::CENTRE,
                     _ => &staggered::ACROSS,
                 };
                 return self.functions.halfway_terms(base, operator, *axis, self.order, c);
@@ -361,6 +365,7 @@ impl Difference {
             Difference::AtFace(axis) => format!("at{}", LETTERS[*axis]),
             Difference::SlopeAtFace(axis) => format!("slope{}", LETTERS[*axis]),
             Difference::Across(axis) => format!("across{}", LETTERS[*axis]),
+            Difference::BetweenFaces(axis) => format!("between{}", LETTERS[*axis]),
             Difference::Outflow { axis, .. } => format!("out{}", LETTERS[*axis]),
         }
     }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::names::{Label, Labels};
 use super::poly::{AtomId, Overflow, Poly, Uniform, UniformFactor};
 use crate::algorithm::Offset;
+use crate::catalogue::Halves;
 use crate::catalogue::operators::Operator;
 use crate::diag::Span;
 use crate::expr::Op;
@@ -49,6 +50,8 @@ pub(super) enum Difference {
     SlopeAtFace(usize),
     /// The first derivative along this axis of a value at upper faces.
     Across(usize),
+    /// The value in a cell, along this axis, of one at upper faces.
+    BetweenFaces(usize),
     /// The outflow of a cell: the flux through the upper face, less the one through the lower face, over the spacing.
     Outflow {
         /// Along which axis.
@@ -78,11 +81,15 @@ pub(super) struct Atoms {
     /// Named sums whose terms are rounded before they are added, so that they round alike.
     pub(super) even: BTreeSet<usize>,
     mixed: Mixed,
+    /// The place of each component and of each atom, in a system with values on faces or edges.
+    pub(super) halves: Option<Vec<Halves>>,
+    pub(super) places: Vec<Halves>,
 }
 
 impl Atoms {
-    /// An empty table; `mixed` is the settled meaning of a derivative of a derivative.
-    pub(super) fn new(mixed: Mixed) -> Self {
+    /// An empty table; `mixed` is the settled meaning of a derivative of a derivative. `halves` are the places of the
+    /// components, in a system with values on faces or edges.
+    pub(super) fn new(mixed: Mixed, halves: Option<Vec<Halves>>) -> Self {
         Atoms {
             atoms: Vec::new(),
             spans: Vec::new(),
@@ -95,6 +102,8 @@ impl Atoms {
             divisors: BTreeSet::new(),
             even: BTreeSet::new(),
             mixed,
+            halves,
+            places: Vec::new(),
         }
     }
 
@@ -124,6 +133,9 @@ impl Atoms {
             return id;
         }
         let id = self.atoms.len() as AtomId;
+        if self.halves.is_some() {
+            self.places.push(self.place_of_new(&atom));
+        }
         self.atoms.push(atom.clone());
         self.spans.push(self.span);
         self.known.insert(atom, id);
@@ -220,6 +232,9 @@ impl Atoms {
         poly: &Poly,
         name: &Label,
     ) -> Result<Poly, Overflow> {
+        if self.halves.is_some() {
+            return self.halfway(axis, poly, name);
+        }
         let (fluxes, rest) = self.split_fluxes(axis, poly);
         let across = self.across(axis, &fluxes, name)?;
         let poly = &rest;
@@ -314,7 +329,7 @@ impl Atoms {
         }
     }
 
-    fn difference(
+    pub(super) fn difference(
         &mut self,
         difference: Difference,
         poly: &Poly,
@@ -324,7 +339,7 @@ impl Atoms {
     }
 
     /// A difference of each atom of a polynomial.
-    fn difference_of(
+    pub(super) fn difference_of(
         &mut self,
         poly: &Poly,
         name: &Label,

@@ -68,6 +68,12 @@ impl Expander<'_> {
                 let (value, name) = (self.form(of, call)?, call.label_of(of));
                 self.along(*axis, span, |atoms| atoms.along(by, *axis, &value, &name))
             }
+            // States at faces have all their values there.
+            Form::At(_, of) if self.has_states() => self.form(of, call),
+            Form::At(place, of) => {
+                let (value, name) = (self.form(of, call)?, call.label_of(of));
+                self.atoms.moved(*place, &value, &name).map_err(overflow(span))
+            }
             Form::Times(a, b) => {
                 let (a, b) = (self.form(a, call)?, self.form(b, call)?);
                 self.product(&a, &b, span)

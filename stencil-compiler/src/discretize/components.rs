@@ -4,8 +4,9 @@ use std::cmp::Ordering;
 
 use super::DiscretizeError;
 use crate::algorithm::NEW;
-use crate::catalogue::Rank;
+use crate::catalogue::centering::CENTRE;
 use crate::catalogue::integrators::Tableau;
+use crate::catalogue::{Halves, Rank};
 use crate::diag::{Code, Span};
 use crate::model::{Model, Symmetry};
 
@@ -21,6 +22,8 @@ pub(super) struct Components {
     pub(super) fields: Vec<String>,
     /// Names of the components of all sources.
     pub(super) sources: Vec<String>,
+    /// The places of the components of all fields, then of all sources.
+    pub(super) halves: Vec<Halves>,
     entries: Vec<Vec<Entry>>,
     independent: Vec<Vec<usize>>,
     evolved: usize,
@@ -35,6 +38,7 @@ impl Components {
         let mut this = Components {
             fields: Vec::new(),
             sources: Vec::new(),
+            halves: Vec::new(),
             entries: Vec::new(),
             independent: Vec::new(),
             evolved: model.fields.len(),
@@ -43,10 +47,14 @@ impl Components {
             let names = this.add(&field.name, field.rank, field.symmetry, model.components);
             this.free(&names, &field.name, field.span)?;
             this.fields.extend(names);
+            let at = field.centering.entries(field.rank, model.components, model.dimension);
+            let independent = this.independent.last().into_iter().flatten();
+            this.halves.extend(independent.filter_map(|entry| at.get(*entry)));
         }
         for source in &model.sources {
             let names = this.add(&source.name, source.rank, Symmetry::General, model.components);
             this.free(&names, &source.name, source.span)?;
+            this.halves.extend(names.iter().map(|_| CENTRE));
             this.sources.extend(names);
         }
         this.check_generated(model, tableau)?;

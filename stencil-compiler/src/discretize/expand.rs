@@ -109,7 +109,7 @@ impl<'a> Expander<'a> {
     pub(super) fn new(model: &'a Model, components: &'a Components, mixed: Mixed) -> Result<Self> {
         let mut this = Expander {
             model,
-            atoms: Atoms::new(mixed),
+            atoms: Atoms::new(mixed, model.is_staggered().then(|| components.halves.clone())),
             components,
             lets: vec![None; model.lets.len()],
             given: Vec::new(),
@@ -129,7 +129,7 @@ impl<'a> Expander<'a> {
 
     /// An expander of the same model for the body of a loop: all that it reads is given.
     pub(super) fn inside(&self) -> Self {
-        let mut atoms = Atoms::new(self.model.scheme.mixed.settled());
+        let mut atoms = Atoms::new(self.model.scheme.mixed.settled(), None);
         atoms.opaque.clone_from(&self.atoms.opaque);
         let substitution = Substitution { states: States::default(), label: "loop".into() };
         Expander {
@@ -217,6 +217,11 @@ impl<'a> Expander<'a> {
                 Err(DiscretizeError::new(Code::NotAtFaces, span, message))
             }
         }
+    }
+
+    /// Are terms evaluated in given states?
+    pub(super) fn has_states(&self) -> bool {
+        self.substitution.is_some()
     }
 
     fn expand(&mut self, term: &Term) -> Result<Tensor> {

@@ -229,7 +229,9 @@ impl<'m> Captured<'m> {
         }
         match &term.kind {
             TermKind::Derivative { .. } => return None,
-            TermKind::Call(function, _) if function.differentiates() => return None,
+            TermKind::Call(function, _) if function.differentiates() || function.moves() => {
+                return None;
+            }
             _ => {}
         }
         if term.is_leaf() {

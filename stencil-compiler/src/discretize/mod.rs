@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::algorithm::prune::prune;
 use crate::algorithm::{Algorithm, Def, FnId, NEW, Param, Role, State, StateId, Substep};
+use crate::catalogue::Halves;
 use crate::catalogue::integrators::{self, Integrator, Tableau};
 use crate::catalogue::reconstructions;
 use crate::diag::{Code, Diagnostic, Span};
@@ -23,6 +24,7 @@ pub(crate) mod conserve;
 mod expand;
 mod fluxes;
 mod fractional_steps;
+mod halfway;
 mod loops;
 mod names;
 mod observe;
@@ -346,19 +348,18 @@ impl Roots {
         };
         let mut functions = Functions::new(sums, opaque, params.chain(arrays));
         let mut states = Vec::new();
-        let fields = declare(&mut functions, &mut states, &components.fields, Role::Field);
-        let accumulators = accumulators
-            .iter()
-            .map(|names| declare(&mut functions, &mut states, names, Role::Accumulator))
-            .collect();
-        let count = count.iter().map(|name| {
-            let state = StateId(states.len() as u32);
-            let made =
-                declare(&mut functions, &mut states, std::slice::from_ref(name), Role::Count);
-            (state, made)
-        });
-        let count = count.last().and_then(|(state, made)| Some((state, *made.first()?)));
-        let sources = declare(&mut functions, &mut states, &components.sources, Role::Given);
+        let (halves, given) = components.halves.split_at(components.fields.len());
+        let mut declare = |names: &[String], halves: &[Halves], role| {
+            declare(&mut functions, &mut states, (names, halves), role)
+        };
+        let fields = declare(&components.fields, halves, Role::Field);
+        let accumulators = accumulators.iter();
+        let accumulators =
+            accumulators.map(|names| declare(names, halves, Role::Accumulator)).collect();
+        let counts = declare(count.as_slice(), &[], Role::Count);
+        let sources = declare(&components.sources, given, Role::Given);
+        let counter = states.iter().position(|state| state.role == Role::Count);
+        let count = counter.zip(counts.first()).map(|(at, made)| (StateId(at as u32), *made));
         let readable = fields.iter().chain(&sources).copied().collect();
         let mut assembler = Assembler::new(&mut expander.atoms, functions, readable, &model.scheme);
         let (mut polys, spans): (Vec<Poly>, Vec<Span>) = self.equations.into_iter().unzip();
@@ -379,13 +380,14 @@ impl Roots {
 fn declare(
     functions: &mut Functions,
     states: &mut Vec<State>,
-    names: &[String],
+    (names, halves): (&[String], &[Halves]),
     role: Role,
 ) -> Vec<FnId> {
-    let add = |name: &String| {
+    let add = |(at, name): (usize, &String)| {
         let id = StateId(states.len() as u32);
-        states.push(State { name: name.clone(), role });
+        let halves = halves.get(at).copied().unwrap_or_default();
+        states.push(State { name: name.clone(), role, halves });
         functions.add(name, Def::State(id), 0)
     };
-    names.iter().map(add).collect()
+    names.iter().enumerate().map(add).collect()
 }

@@ -4,7 +4,7 @@
 //! expression is known and consistent; every field has exactly one equation; there is no offset,
 //! no spacing and no order anywhere but in [`Scheme`].
 
-use crate::catalogue::{Function, Rank};
+use crate::catalogue::{Centering, Function, Rank};
 use crate::diag::Span;
 use crate::expr::Rational;
 
@@ -100,6 +100,8 @@ pub struct Field {
     pub rank: Rank,
     /// The independent components of a tensor.
     pub symmetry: Symmetry,
+    /// The places of its values.
+    pub centering: Centering,
     /// The text in the unit brackets, kept as written.
     pub unit: Option<String>,
     /// The place of its declaration.

@@ -33,6 +33,7 @@ pub(super) fn symbol(model: &Model, power: u32, lengths: &[f64], axes: Axes) -> 
     let own = match power {
         // Waves of an equation of second order swing by the root of a second derivative.
         1 if swings => twice.sqrt(),
+        1 if model.is_staggered() => largest((staggered::SLOPE.stencil)(order, &[0])),
         1 => largest((first::OPERATOR.stencil)(order, &[0])),
         2 => twice,
         _ => higher::operator(power).map_or(0.0, |of| largest((of.stencil)(order, &[0]))),

@@ -1,6 +1,6 @@
 //! The first part of the page: the equations as understood, and the scheme in words.
 
-use stencil_compiler::catalogue::integrators;
+use stencil_compiler::catalogue::{Centering, integrators};
 use stencil_compiler::diag::counted;
 use stencil_compiler::discretize::DerivedWaves;
 use stencil_compiler::expr::Rational;
@@ -119,9 +119,14 @@ fn names(model: &Model) -> String {
     let mut table = Table::new(2, &["name", "is", "unit", "default and bounds"]);
     for (i, field) in model.fields.iter().enumerate() {
         let conserved = model.flux_of(i).map_or("", |_| ", conserved");
+        let places = match field.centering {
+            Centering::Cell => "",
+            Centering::Face => " on faces",
+            Centering::Edge => " on edges",
+        };
         table.row([
             field.name.clone(),
-            format!("{} field{conserved}", field.rank.name()),
+            format!("{} field{places}{conserved}", field.rank.name()),
             unit(&field.unit),
             String::new(),
         ]);

@@ -22,6 +22,8 @@ pub(crate) struct Extension {
     pub(crate) number: Number,
     /// Cells next to the face that the polynomial goes through.
     pub(crate) cells: usize,
+    /// Ghost cells that it reaches.
+    pub(crate) deepest: usize,
     weights: Arc<[Weights]>,
 }
 
@@ -46,6 +48,27 @@ impl Extension {
     }
 }
 
+/// Returns the mirror images, with the other sign, of values of which one lies on the face: the first ghost cell if it
+/// is `in_ghosts`, else the cell next to the face. There the value is zero.
+pub(super) fn mirrored_on_face(in_ghosts: bool, cells: usize) -> Extension {
+    let weights = |k: usize| {
+        // The image of ghost cell k, if it is not on the face itself.
+        let image = if in_ghosts { k.checked_sub(1) } else { Some(k + 1) };
+        let weight = |cell| if Some(cell) == image { -1.0 } else { 0.0 };
+        Weights {
+            face: if image.is_some() { 2.0 } else { 1.0 },
+            cells: (0..cells).map(weight).collect(),
+        }
+    };
+    Extension {
+        on_face: OnFace::Value,
+        number: Number::Constant(0.0),
+        cells,
+        deepest: cells.saturating_sub(1),
+        weights: (0..DEEPEST).map(weights).collect(),
+    }
+}
+
 /// Extensions, whose weights are found once.
 #[derive(Debug, Default)]
 pub(super) struct Extensions(BTreeMap<(OnFace, usize), Arc<[Weights]>>);
@@ -63,7 +86,7 @@ impl Extensions {
             };
             (0..DEEPEST).map(weights).collect()
         });
-        Extension { on_face, number, cells, weights: weights.clone() }
+        Extension { on_face, number, cells, deepest: DEEPEST, weights: weights.clone() }
     }
 }
 

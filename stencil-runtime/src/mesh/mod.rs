@@ -12,6 +12,7 @@ mod reach;
 mod resolve;
 mod sampler;
 mod source;
+mod staggered;
 
 pub use assign::device_boxes;
 pub use axis::{Axis, Face, Faces, Side};
@@ -25,6 +26,7 @@ pub(crate) use patch::{Patch, Patches};
 pub(crate) use resolve::{Boundaries, Ghost, Number, Rule, Setting};
 pub use source::Source;
 pub(crate) use source::{Given, Sampled, Written};
+use stencil_compiler::catalogue::Halves;
 
 /// A box of cells of equal size.
 ///
@@ -57,6 +59,22 @@ impl Mesh {
     /// Returns the coordinate of a cell along an axis (0 to 2); ghost cells lie below zero and beyond the last cell.
     pub fn coordinate(&self, axis: usize, cell: isize) -> f64 {
         self.origin[axis] + (cell as f64 + self.shift()) * self.spacing()[axis]
+    }
+
+    /// Returns the mesh whose points are those of a component in cells of this one: half a cell further along the axes
+    /// on whose upper faces the component lies.
+    ///
+    /// ```
+    /// # use stencil_runtime::Mesh;
+    /// # let mesh = Mesh { cells: [4, 1, 1], extent: [2.0, 1.0, 1.0], origin: [0.0; 3], centered: true };
+    /// assert_eq!(mesh.at([true, false, false]).point([0, 0, 0]), [0.5, 0.5, 0.5]);
+    /// ```
+    pub fn at(&self, halves: Halves) -> Mesh {
+        let (half, mut moved) = (self.spacing().map(|h| 0.5 * h), *self);
+        for axis in (0..3).filter(|axis| halves[*axis]) {
+            moved.origin[axis] += half[axis];
+        }
+        moved
     }
 
     /// Returns the distance of the first cell from the origin, in cells.

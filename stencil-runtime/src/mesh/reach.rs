@@ -5,7 +5,7 @@ use stencil_compiler::compile::ScheduleError;
 use stencil_compiler::plan::{BufferRole, Launch, Plan};
 use stencil_compiler::schedule::Blame;
 
-use super::{Axis, Boundaries, DEEPEST, Face, Patches, Rule};
+use super::{Axis, Boundaries, Extension, Face, Patches, Rule};
 use crate::{Error, SystemDef};
 
 impl Boundaries {
@@ -108,13 +108,13 @@ impl Boundaries {
                     _ if depth == 0 => continue,
                     Rule::Periodic => continue,
                     Rule::Nearest | Rule::Linear(_) => (1, "repeats a cell".to_string()),
-                    Rule::Extended(_) if depth > DEEPEST => {
+                    Rule::Extended(Extension { deepest, .. }) if depth > *deepest => {
                         return Err(Error::Boundary {
                             place: format!("`{}` at {face}", name),
                             reason: format!(
-                                "it is read {depth} cells beyond the face, and a polynomial goes on for {DEEPEST}"
+                                "it is read {depth} cells beyond the face, and ghost values go on for {deepest}"
                             ),
-                            help: "choose a lower order, or a boundary that mirrors".into(),
+                            help: "choose a lower order, more cells, or another boundary".into(),
                         });
                     }
                     Rule::Extended(extension) => {

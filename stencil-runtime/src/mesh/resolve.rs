@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use stencil_compiler::algorithm::Role;
+use stencil_compiler::catalogue::Centering;
 use stencil_compiler::catalogue::weights::OnFace;
 use stencil_compiler::plan::Layers;
 
@@ -320,14 +321,14 @@ fn is_periodic(
 }
 
 /// A component at a face.
-struct Of<'a> {
-    system: &'a SystemDef,
+pub(super) struct Of<'a> {
+    pub(super) system: &'a SystemDef,
     params: &'a [f64],
     components: &'a [Component],
-    component: &'a Component,
-    face: Face,
+    pub(super) component: &'a Component,
+    pub(super) face: Face,
     /// Cells along the axis.
-    cells: usize,
+    pub(super) cells: usize,
 }
 
 impl Of<'_> {
@@ -337,6 +338,9 @@ impl Of<'_> {
         extensions: &mut Extensions,
         far_states: &mut FarStates,
     ) -> Result<Rule, Error> {
+        if self.component.centering != Centering::Cell {
+            return self.staggered(boundary, extensions);
+        }
         Ok(match &boundary.0 {
             Kind::Periodic => Rule::Periodic,
             Kind::Outflow => Rule::Nearest,
@@ -407,7 +411,7 @@ impl Of<'_> {
         format!("the {kind} of `{}` at {}", self.component.name, self.face)
     }
 
-    fn number(&self, kind: &str, value: &Value) -> Result<Number, Error> {
+    pub(super) fn number(&self, kind: &str, value: &Value) -> Result<Number, Error> {
         let what = self.what(kind);
         match value {
             Value::Constant(value) if !value.is_finite() => {

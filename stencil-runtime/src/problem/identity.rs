@@ -57,6 +57,9 @@ impl Problem {
         for (name, value) in &self.initial.values {
             lines.push(format!("init.{name} = {}", value.to_toml()));
         }
+        for (name, curl) in self.initial.curls() {
+            lines.push(format!("init.{name} = {curl}"));
+        }
         lines.extend(self.lets.iter().map(|(name, text)| format!("let.{name} = {}", quoted(text))));
         for field in &self.random {
             lines.push(format!("random.{} = {}", field.name, field.to_toml()));

@@ -125,7 +125,7 @@ pub const KEYS: &[Key] = &[
         "init",
         "NAME",
         r#"u = ["sin(y)", 0]"#,
-        "initial values of a field or component, instead of the file's; those of [exact] if not given, else 0",
+        "initial values of a field or component, instead of the file's; those of [exact] if not given, else 0; { potential = [0, 0, \"cos(x)\"] } for a field on faces",
     ),
     key(
         "source",

@@ -85,14 +85,25 @@ impl Problem {
             None => None,
         };
         let random = self.random_values();
-        for name in self.components() {
+        let potentials = &self.initial.potentials;
+        for (field, potential) in potentials {
+            simulation.set_curl(field, |x, y, z| {
+                std::array::from_fn(|axis| potential[axis].at([x, y, z], 0.0, &[]))
+            })?;
+        }
+        let fields = &self.system.components();
+        let given = |name: &&str| {
+            let own = fields.iter().find(|component| component.name == **name);
+            own.is_some_and(|own| potentials.contains_key(&own.field))
+        };
+        for name in self.components().filter(|name| !given(name)) {
             match (self.initial.values.get(name), &mut file) {
                 (Some(value), _) if value.reads().is_empty() => {
-                    let blocks = Blocks::of(value, simulation.mesh());
+                    let blocks = Blocks::of(value, simulation.mesh_of(name)?);
                     simulation.set_cells(name, |cell| blocks.at(cell))?;
                 }
                 (Some(value), _) => {
-                    let values = made_of::<T>(value, &random, &self.mesh);
+                    let values = made_of::<T>(value, &random, &simulation.mesh_of(name)?);
                     simulation.set_array(name, values.view())?;
                 }
                 (None, Some(file)) => {
@@ -119,10 +130,10 @@ impl Problem {
         &self,
         simulation: &Simulation<T>,
     ) -> Result<BTreeMap<String, Norms>, Error> {
-        let (mesh, t) = (simulation.mesh(), simulation.t());
+        let t = simulation.t();
         let of = |(name, exact): (&String, &Expression)| {
             let values = simulation.field(name)?;
-            Ok((name.clone(), norms(&values, exact, &mesh, t)))
+            Ok((name.clone(), norms(&values, exact, &simulation.mesh_of(name)?, t)))
         };
         self.exact.iter().map(of).collect()
     }

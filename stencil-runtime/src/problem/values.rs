@@ -3,16 +3,21 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use stencil_compiler::catalogue::Centering;
 use stencil_compiler::diag::{Code, nearest};
+use stencil_compiler::model::Field;
 
 use super::boundary::{expressions, lookup};
-use super::document::{Item, Table};
+use super::document::{Data, Entry, Item, Table};
 use super::expression::{Expression, Scope};
 use super::mistakes::At;
 use super::reader::{Name, Reader};
 use super::system::{Group, Resolved, components};
 use crate::Mesh;
 use crate::io::{Npz, Value};
+
+/// The key of a vector potential.
+const POTENTIAL: &str = "potential";
 
 /// Initial values.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,6 +26,18 @@ pub struct Initial {
     pub file: Option<PathBuf>,
     /// Expressions by component.
     pub values: BTreeMap<String, Expression>,
+    /// Vector potentials of fields on faces, by field: three expressions each.
+    pub potentials: BTreeMap<String, Vec<Expression>>,
+}
+
+impl Initial {
+    /// Returns the fields that are curls, each with its value as in a file.
+    pub(super) fn curls(&self) -> impl Iterator<Item = (&str, String)> {
+        self.potentials.iter().map(|(name, potential)| {
+            let potential: Vec<String> = potential.iter().map(Expression::to_toml).collect();
+            (name.as_str(), format!("{{ potential = [{}] }}", potential.join(", ")))
+        })
+    }
 }
 
 /// Reads the expressions of a section by component; they may use `more` names.
@@ -110,8 +127,13 @@ pub(super) fn initial(
     let (mut table, at) = reader.section(document, "init");
     let file = table.get("file").cloned();
     table.remove("file");
+    let potentials = potentials(&mut table, resolved, scope, reader);
     let what = format!("{} has no field or component", resolved.system.name());
     let mut values = by_component("init", &table, &resolved.fields, &what, (scope, random), reader);
+    let by_potential: Vec<&str> = (resolved.fields.iter())
+        .filter(|group| potentials.contains_key(&group.name))
+        .flat_map(|group| group.components.iter().map(String::as_str))
+        .collect();
     if document.get("init").is_none() && exact.is_empty() {
         let example = components(&resolved.fields).next().unwrap_or("u");
         let help = format!("add [init] and, for each field, a line such as {example} = \"sin(x)\"");
@@ -120,21 +142,64 @@ pub(super) fn initial(
         return Initial::default();
     }
     let Some(item) = file else {
-        for component in components(&resolved.fields) {
+        let rest = components(&resolved.fields).filter(|c| !by_potential.contains(c));
+        for component in rest {
             let zero = || scope.number(0.0);
             let start = || exact.get(component).cloned().unwrap_or_else(zero);
             values.entry(component.to_string()).or_insert_with(start);
         }
-        return Initial { file: None, values };
+        return Initial { file: None, values, potentials };
     };
-    let lacking = components(&resolved.fields).filter(|c| !values.contains_key(*c));
+    let given = |c: &&str| values.contains_key(*c) || by_potential.contains(c);
+    let lacking = components(&resolved.fields).filter(|c| !given(c));
     let lacking: Vec<&str> = lacking.collect();
     let file = reader.text(Name("init", "file"), &item).map(|name| folder.join(name));
     if let (Some(path), Some(mesh)) = (&file, mesh) {
         let dimension = resolved.system.model().dimension;
         check_file(path, &lacking, mesh, dimension, item.at, reader);
     }
-    Initial { file, values }
+    Initial { file, values, potentials }
+}
+
+/// Takes the fields out of a section that are curls: `b = { potential = [0, 0, "cos(x)"] }`.
+fn potentials(
+    table: &mut Table,
+    resolved: &Resolved,
+    scope: &Scope,
+    reader: &mut Reader,
+) -> BTreeMap<String, Vec<Expression>> {
+    let mut all = BTreeMap::new();
+    let of_potential =
+        |entry: &&Entry| matches!(&entry.item.data, Data::Table(of) if of.get(POTENTIAL).is_some());
+    let entries: Vec<Entry> = table.entries.iter().filter(of_potential).cloned().collect();
+    let model = resolved.system.model();
+    for Entry { key, at, item } in entries {
+        table.remove(&key);
+        let known = |field: &&Field| field.name == key;
+        let on_faces = model
+            .fields
+            .iter()
+            .find(known)
+            .is_some_and(|field| field.centering == Centering::Face && model.components == 3);
+        if !on_faces {
+            let message = format!("`{key}` is not a vector field of three components on faces");
+            let help = "only a field that is declared as `face .. : vector<3>` is the curl of a potential; give a value for each component";
+            reader.mistakes.add(Code::BadSetting, at, message, help);
+            continue;
+        }
+        let Data::Table(of) = &item.data else { continue };
+        for other in of.entries.iter().filter(|entry| entry.key != POTENTIAL) {
+            let message = format!("`{key}` has no `{}`", other.key);
+            reader.unknown(other.at, message, &other.key, [POTENTIAL].into_iter());
+        }
+        let Some(potential) = of.get(POTENTIAL) else { continue };
+        let name = Name("init", &key);
+        let read = |item: &Item, reader: &mut Reader| scope.read(name, item, &[], reader);
+        if let Some(potential) = expressions(name, potential, 3, read, reader) {
+            all.insert(key, potential);
+        }
+    }
+    all
 }
 
 /// Notes arrays that are missing or do not fit.

@@ -45,7 +45,8 @@ impl Problem {
         let random = self.random.iter().map(|field| (field.name.as_str(), field.to_toml()));
         section(&mut out, "random", random);
         let file = initial.map(|file| ("file", quoted(file)));
-        section(&mut out, "init", file.into_iter().chain(lines(&self.initial.values)));
+        let values = file.into_iter().chain(lines(&self.initial.values));
+        section(&mut out, "init", values.chain(self.initial.curls()));
         section(&mut out, "source", lines(&self.sources));
         section(&mut out, "exact", lines(&self.exact));
         self.write_time(&mut out);

@@ -11,6 +11,7 @@ mod handover;
 mod law;
 mod parts;
 mod picking;
+mod potential;
 mod rejected;
 mod reschedule;
 mod restart;

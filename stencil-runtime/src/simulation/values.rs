@@ -16,7 +16,30 @@ use crate::mesh::{Axis, Given, Mesh, Written};
 use crate::{Error, Number, Source};
 
 impl<T: Number> Simulation<T> {
-    /// Sets a component from a function of the coordinates; it is called on several threads.
+    /// Returns the mesh whose points are those of a component: of the centres of cells, of their upper faces along some
+    /// axis, or of edges, as the component's field is declared.
+    ///
+    /// ```
+    /// # use stencil_runtime::{Simulation, SystemDef};
+    /// let sound = SystemDef::from_text("sound", "
+    ///     pub system Sound in 1d { field p: scalar; face field v: vector; ddt(p) = -div(v); ddt(v) = -grad(p); }")?;
+    /// let sound = Simulation::<f64>::builder(&sound).cells([4, 1, 1]).dt(0.01).build()?;
+    /// assert_eq!(sound.mesh_of("p")?.coordinate(0, 0), 0.125);
+    /// assert_eq!(sound.mesh_of("v_x")?.coordinate(0, 0), 0.25);
+    /// # Ok::<(), stencil_runtime::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If there is no such component.
+    pub fn mesh_of(&self, name: &str) -> Result<Mesh, Error> {
+        self.component(name)?;
+        let mut states = self.system().algorithm().states_of(Role::Field);
+        let state = states.find(|(_, state)| state.name == name);
+        Ok(state.map_or(self.setup.mesh, |(_, state)| self.setup.mesh.at(state.halves)))
+    }
+
+    /// Sets a component from a function of the coordinates at its [points](Self::mesh_of); it is called on several
+    /// threads.
     ///
     /// # Errors
     /// If there is no such component.
@@ -25,7 +48,7 @@ impl<T: Number> Simulation<T> {
         name: &str,
         value: impl Fn(f64, f64, f64) -> f64 + Sync,
     ) -> Result<(), Error> {
-        let mesh = self.setup.mesh;
+        let mesh = self.mesh_of(name)?;
         self.set_cells(name, |cell| {
             let [x, y, z] = mesh.point(cell);
             value(x, y, z)

@@ -281,6 +281,9 @@ impl<'a> State<'a> {
         if axis >= self.model.dimension {
             return self.same(halo, Value::exact(Wide::ZERO));
         }
+        if self.model.is_staggered() {
+            return self.halfway(axis, of, at, halo);
+        }
         if mixed == Mixed::Composed {
             return self.difference(&[axis], &Atom::Whole(of, at), halo);
         }

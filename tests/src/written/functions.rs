@@ -2,10 +2,11 @@
 
 use std::rc::Rc;
 
-use stencil_compiler::catalogue::Function;
+use stencil_compiler::catalogue::{Centering, Function};
 use stencil_compiler::model::{Model, Term};
 
 use super::evaluate::{Grid, State, reaching, width};
+use super::places::moved;
 use super::value::Value;
 use super::weights::{Stencil, weights};
 use super::wide::Wide;
@@ -66,6 +67,9 @@ const TABLE: &[(&str, Meaning)] = &[
     ("sym_traceless", Summed(sym_traceless)),
     ("norm", Own { value: norm, has_slopes: false }),
     ("upwind", Own { value: upwind, has_slopes: true }),
+    ("to_cells", Own { value: to_cells, has_slopes: false }),
+    ("to_faces", Own { value: to_faces, has_slopes: false }),
+    ("to_edges", Own { value: to_edges, has_slopes: false }),
 ];
 
 impl Meaning {
@@ -208,6 +212,18 @@ fn upwind<'a>(state: &State<'a>, args: &'a [Term], at: usize, halo: [i32; 3]) ->
         })
     });
     state.total(parts.collect(), halo)
+}
+
+fn to_cells<'a>(state: &State<'a>, args: &'a [Term], at: usize, halo: [i32; 3]) -> Grid {
+    moved(state, args, at, halo, Centering::Cell)
+}
+
+fn to_faces<'a>(state: &State<'a>, args: &'a [Term], at: usize, halo: [i32; 3]) -> Grid {
+    moved(state, args, at, halo, Centering::Face)
+}
+
+fn to_edges<'a>(state: &State<'a>, args: &'a [Term], at: usize, halo: [i32; 3]) -> Grid {
+    moved(state, args, at, halo, Centering::Edge)
 }
 
 /// Returns half the distance between the first differences without the lowest and without the highest point.

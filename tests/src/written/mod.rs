@@ -11,6 +11,7 @@ pub mod functions;
 mod law;
 mod layout;
 mod linear;
+mod places;
 mod real;
 mod steps;
 mod value;

@@ -1,5 +1,6 @@
 //! Components of results as expressions of the components of arguments. A row writes them once; equations and formulas read them.
 
+use super::super::centering::Halves;
 use super::super::operators::Operator;
 use crate::expr::Op;
 
@@ -26,6 +27,8 @@ pub(crate) enum Form {
         /// The form that is differentiated.
         of: Box<Form>,
     },
+    /// The value at another place of the cell, by interpolation along each axis where it lies elsewhere.
+    At(Halves, Box<Form>),
     /// A product.
     Times(Box<Form>, Box<Form>),
     /// A sum of two.
@@ -92,6 +95,11 @@ impl Form {
     pub(crate) fn difference(self, by: &'static Operator, axis: usize) -> Form {
         let of = Box::new(self);
         Form::Difference { by, axis, of }
+    }
+
+    /// Returns its value at another place of the cell.
+    pub(crate) fn at(self, place: Halves) -> Form {
+        Form::At(place, Box::new(self))
     }
 
     /// Returns its product with another.

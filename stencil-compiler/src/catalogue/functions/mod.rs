@@ -9,6 +9,7 @@ use crate::expr::Op;
 mod algebra;
 mod calculus;
 pub(crate) mod form;
+mod places;
 
 pub(crate) use form::{Arguments, Called, Form};
 
@@ -71,6 +72,8 @@ pub struct Row {
     pub(crate) in_three: bool,
     /// Is it linear in each argument?
     pub(crate) is_linear: bool,
+    /// Does it interpolate to another place of the cell?
+    pub(crate) moves: bool,
     /// Is it the size of its argument?
     pub(crate) is_size: bool,
     /// Is what it makes called after it and its argument, as in `grad_f`?
@@ -92,6 +95,7 @@ impl Row {
         times: 0,
         in_three: false,
         is_linear: true,
+        moves: false,
         is_size: false,
         is_named: false,
         rank: |_| None,
@@ -116,7 +120,7 @@ impl fmt::Debug for Row {
 
 /// All rows, in the order in which messages list the functions.
 fn rows() -> impl Iterator<Item = &'static Row> {
-    let lists = [calculus::ROWS, algebra::ROWS, operators::FUNCTIONS];
+    let lists = [calculus::ROWS, algebra::ROWS, operators::FUNCTIONS, places::ROWS];
     lists.into_iter().flatten().copied()
 }
 
@@ -211,6 +215,11 @@ impl Function {
         self.times() > 0
     }
 
+    /// Does it interpolate to another place of the cell?
+    pub(crate) fn moves(self) -> bool {
+        self.row().is_some_and(|row| row.moves)
+    }
+
     /// Is it for vectors of three components alone?
     pub(crate) fn is_in_three(self) -> bool {
         self.row().is_some_and(|row| row.in_three)
@@ -218,7 +227,7 @@ impl Function {
 
     /// Does it multiply values of one cell, each argument as often as the others?
     pub fn is_multilinear(self) -> bool {
-        self.row().is_some_and(|row| row.is_linear && row.times == 0)
+        self.row().is_some_and(|row| row.is_linear && row.times == 0 && !row.moves)
     }
 
     /// Is it the size of its argument?

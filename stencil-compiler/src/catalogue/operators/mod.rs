@@ -23,8 +23,8 @@ pub fn all() -> impl Iterator<Item = &'static Operator> {
 pub(crate) const FUNCTIONS: &[&Row] = &[&upwind::FUNCTION];
 
 /// Every operator that leads from cells to faces, or from faces to cells.
-pub fn halfway() -> [&'static Operator; 3] {
-    [&staggered::VALUE, &staggered::SLOPE, &staggered::ACROSS]
+pub fn halfway() -> [&'static Operator; 4] {
+    [&staggered::VALUE, &staggered::SLOPE, &staggered::ACROSS, &staggered::CENTRE]
 }
 
 /// A linear approximation of one derivative.

@@ -27,6 +27,14 @@ pub const ACROSS: Operator = Operator {
     stencil: |order, axes| halfway(axes[0], 1, order, 0),
 };
 
+/// The value in a cell from values at the upper faces of cells.
+pub const CENTRE: Operator = Operator {
+    name: "value between faces",
+    source: "B. Fornberg, SIAM Rev. 40, 685 (1998), Table 2",
+    times: &[0],
+    stencil: |order, axes| halfway(axes[0], 0, order, 0),
+};
+
 /// Weights at 2r offsets from `last` - r on along an axis, where r is half of the order, about the point halfway between them.
 fn halfway(axis: usize, times: u32, order: u32, last: i32) -> Stencil {
     let radius = order as i32 / 2;
@@ -50,7 +58,7 @@ mod tests {
     #[test]
     fn halfway_operators_are_exact_up_to_their_order() {
         for order in [2, 4, 6, 8] {
-            for (operator, shift) in super::super::halfway().into_iter().zip([-1, -1, 1]) {
+            for (operator, shift) in super::super::halfway().into_iter().zip([-1, -1, 1, 1]) {
                 let stencil = (operator.stencil)(order, &[1]);
                 assert_eq!(stencil.len() as u32, order);
                 let apply = |power: u32| -> Rational {

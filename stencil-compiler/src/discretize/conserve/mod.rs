@@ -19,6 +19,7 @@ mod at_face;
 mod average;
 mod bounds;
 mod check_round_trip;
+mod edges;
 mod families;
 mod fluxes;
 mod forecast;
@@ -87,6 +88,7 @@ pub(super) fn rates(
         law.check_round_trip(what, follow)?;
     }
     law.check_declared()?;
+    law.check_transport(expander)?;
     let mut through = law.through_faces(expander)?;
     let parts = fractional_steps(model, rest.iter().all(|rate| rate.0.is_empty())).all;
     let mut failures = Vec::new();
@@ -250,9 +252,12 @@ impl<'a> Law<'a> {
         expander: &mut Expander<'_>,
         through: Vec<Vec<FaceFlux>>,
     ) -> Result<Vec<Outflow>> {
-        let mut all = Vec::new();
+        let mut all = self.through_edges(expander, &through)?;
         for (axis, through) in through.into_iter().enumerate() {
             for ((component, span), flux) in self.conserved().zip(through) {
+                if self.is_transported(component) {
+                    continue;
+                }
                 let atom = expander.atoms.outflow(axis, &flux.leaving, &flux.entering);
                 let rate = atom.map_err(overflow(span))?.negated();
                 all.push(Outflow { axis, component, rate, span });

@@ -48,6 +48,14 @@ impl Law<'_> {
         };
         for variable in variables {
             let name = format!("{}_{}", variable.name, AXES[axis]);
+            if let Place::Component(component) = variable.place
+                && let Some(on_faces) = self.on_faces(of.expander, component, axis)
+            {
+                for (states, value) in sides.iter_mut().zip(on_faces) {
+                    states.components[component] = value;
+                }
+                continue;
+            }
             let known = match variable.place {
                 Place::Component(component) => by_families.get(&component).cloned(),
                 Place::Let(_) => None,
@@ -181,7 +189,7 @@ impl Law<'_> {
             if !primitives.is_some_and(|primitives| self.follows(primitives, component)) {
                 all.push(Variable {
                     name: name.clone(),
-                    own: expander.atoms.state(component),
+                    own: self.centred(expander, component)?,
                     place: Place::Component(component),
                 });
             }

@@ -6,7 +6,7 @@ use super::extents::too_far_down;
 use super::ranks::{self, Ranked};
 use super::riemann::WORDS;
 use super::terms::is_zero;
-use super::{ORDERS, conserved, limits, names};
+use super::{ORDERS, centering, conserved, limits, names};
 use crate::catalogue::riemann::Needs;
 use crate::catalogue::{Rank, integrators, limiters, reconstructions, riemann};
 use crate::expr::Rational;
@@ -51,6 +51,9 @@ impl Model {
             let named = |function: &str| names::function_problem(function).is_none();
             let fits = within.is_none_or(|within| within.most > 0 && named(&within.function));
             ensure(fits, || format!("`let {}` is within no loop", item.name))?;
+        }
+        if let Some(problem) = centering::problems(self).into_iter().next() {
+            return Err(problem.message);
         }
         let rates = self.equations.iter().map(|equation| &equation.rhs);
         let watched = self.observables.iter().map(|observable| &observable.value);
@@ -143,6 +146,9 @@ impl Model {
             let general = field.symmetry == Symmetry::General;
             ensure(general || field.rank == Rank::Tensor, || {
                 format!("`{name}` is symmetric and no tensor")
+            })?;
+            ensure(field.centering.fits(field.rank), || {
+                format!("`{name}` is a {} on an {}", field.rank.name(), field.centering.word())
             })?;
             let empty = field.symmetry == Symmetry::Antisymmetric && self.components == 1;
             ensure(!empty, || format!("`{name}` has no component"))?;

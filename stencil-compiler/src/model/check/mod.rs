@@ -6,6 +6,7 @@
 mod at_face;
 mod build;
 pub(super) mod calls;
+pub(super) mod centering;
 mod conditions;
 mod conflicts;
 mod conserved;

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::scope::{Meaning, Scope};
 use super::terms::Place;
 use super::{
-    at_face, conserved, functions, limits, names, observables, primitives, ranges, ranks, riemann,
-    scheme, widths,
+    at_face, centering, conserved, functions, limits, names, observables, primitives, ranges,
+    ranks, riemann, scheme, widths,
 };
-use crate::catalogue::Rank;
+use crate::catalogue::{Centering, Rank};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
 use crate::model::parse::Request;
 use crate::model::parse::ast::{Ast, FieldItem, LetItem, Name, SourceItem, System};
@@ -77,6 +77,9 @@ pub(in crate::model) fn model(
         scheme,
         others,
     };
+    for problem in centering::problems(&model) {
+        diagnostics.push(problem);
+    }
     scheme::choose_solvers(system, &mut model, diagnostics);
     Some(model)
 }
@@ -126,6 +129,12 @@ fn dimension(
 
 fn field(item: &FieldItem, components: usize, diagnostics: &mut Diagnostics) -> Option<Field> {
     let (rank, symmetry) = item.kind?;
+    if !item.centering.fits(rank) {
+        diagnostics.push(centering::misfit(&item.name, item.centering, rank));
+    }
+    if item.conserved && item.centering == Centering::Edge {
+        diagnostics.push(centering::on_edges(&item.name));
+    }
     if symmetry == Symmetry::Antisymmetric && components == 1 {
         let message = "an antisymmetric tensor has no component in 1d";
         let diagnostic = Diagnostic::new(Code::WrongDimension, item.name.span, message);
@@ -137,6 +146,7 @@ fn field(item: &FieldItem, components: usize, diagnostics: &mut Diagnostics) -> 
         name: item.name.text.clone(),
         rank,
         symmetry,
+        centering: item.centering,
         unit: item.unit.clone(),
         span: item.name.span,
     })

@@ -155,6 +155,8 @@ impl Lowering {
         match form {
             Form::Of(argument, at) => all.get(*argument)?.get(*at).copied(),
             Form::Derivative { .. } | Form::Difference { .. } => None,
+            // Values of a formula are those of one point.
+            Form::At(_, of) => self.form(of, all),
             Form::Times(a, b) => two(self, Op::Mul, a, b),
             Form::Plus(a, b) => two(self, Op::Add, a, b),
             Form::Minus(a, b) => two(self, Op::Sub, a, b),

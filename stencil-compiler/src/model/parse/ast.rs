@@ -1,6 +1,6 @@
 //! The syntax tree: the declaration with names not resolved.
 
-use crate::catalogue::Rank;
+use crate::catalogue::{Centering, Rank};
 use crate::diag::Span;
 use crate::expr::Rational;
 use crate::model::{Comparison, Gives, Iterations, Symmetry};
@@ -93,6 +93,7 @@ pub(in crate::model) struct Width {
 pub(in crate::model) struct FieldItem {
     pub(in crate::model) name: Name,
     pub(in crate::model) conserved: bool,
+    pub(in crate::model) centering: Centering,
     /// `None` after an error.
     pub(in crate::model) kind: Option<(Rank, Symmetry)>,
     pub(in crate::model) width: Width,

@@ -6,6 +6,7 @@ use crate::expr::Rational;
 use crate::model::{Comparison, Mixed, text};
 
 mod book;
+mod centering;
 mod constants;
 mod errors;
 mod expansion;

@@ -79,6 +79,10 @@ fn items(model: &Model) -> Vec<String> {
             Some(_) => "conserved",
             None => "field",
         };
+        let word = match field.centering.word() {
+            "" => word.to_string(),
+            place => format!("{place} {word}"),
+        };
         let name = &field.name;
         let kept = kept(model, &TermKind::Field(i), name);
         out.push(format!("{word} {name}: {rank}{}{kept}", unit(&field.unit)));

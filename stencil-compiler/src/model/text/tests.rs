@@ -1,7 +1,7 @@
 //! Printed models read back.
 
 use super::*;
-use crate::catalogue::Function;
+use crate::catalogue::{Centering, Function};
 use crate::diag::Span;
 use crate::expr::Op;
 use crate::model::parse::{parse_str, parse_str_in};
@@ -149,6 +149,7 @@ fn model(maker: &mut Maker) -> Model {
             Rank::Tensor => symmetry,
             Rank::Scalar | Rank::Vector => Symmetry::General,
         },
+        centering: Centering::Cell,
         unit: Some("kg m^-2/(s K)".to_string()),
         span,
     };

@@ -27,6 +27,7 @@ mod relativistic;
 mod scalars;
 mod shocks;
 mod splitting;
+mod transport;
 mod tubes;
 mod viscous;
 mod walls;

@@ -21,7 +21,7 @@ struct Case {
     within: f64,
 }
 
-const CASES: [Case; 12] = [
+const CASES: [Case; 13] = [
     Case {
         problem: "shear",
         cells: ["64,1,1", "80,1,1"],
@@ -137,6 +137,16 @@ const CASES: [Case; 12] = [
         // Water piles up at the end.
         order: 1.0,
         within: 0.25,
+    },
+    Case {
+        problem: "ideal_alfven",
+        cells: ["16,8", "32,16"],
+        ratio: 2.0,
+        dt: "cfl(0.4)",
+        end: "0.5",
+        more: &[],
+        order: 2.0,
+        within: 0.3,
     },
     Case {
         problem: "acoustic_ball",

@@ -11,5 +11,6 @@ mod manufactured;
 mod modes;
 mod shear;
 mod sound;
+mod staggered;
 pub(crate) mod support;
 mod symbols;

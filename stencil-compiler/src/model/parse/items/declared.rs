@@ -1,7 +1,7 @@
 //! Items with a type: `field`, `param` and `source`; and `unit none`.
 
 use super::{equals, name, split};
-use crate::catalogue::Rank;
+use crate::catalogue::{Centering, Rank};
 use crate::diag::{Code, Diagnostic, Span, nearest};
 use crate::model::parse::ast::{
     Ast, AstKind, FieldItem, Name, ParamItem, RangeItem, SourceItem, System, Width,
@@ -85,12 +85,17 @@ pub(super) fn rank(cursor: &mut Cursor) -> Parsed<(Rank, Width)> {
 }
 
 /// `u: vector [m/s]`, or `rho: scalar where rho > 0`
-pub(super) fn field(cursor: &mut Cursor, system: &mut System, conserved: bool) -> Parsed<()> {
+pub(super) fn field(
+    cursor: &mut Cursor,
+    system: &mut System,
+    (conserved, centering): (bool, Centering),
+) -> Parsed<()> {
     let name = name(cursor, "a name")?;
     // Declared even if the rest is wrong, so that its uses are not reported as well.
     system.fields.push(FieldItem {
         name,
         conserved,
+        centering,
         kind: None,
         width: Width::default(),
         unit: None,

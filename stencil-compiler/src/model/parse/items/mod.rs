@@ -3,6 +3,7 @@
 use super::ast::{Ast, EquationItem, FunctionItem, LetItem, Name, System, Written};
 use super::expression;
 use super::tokens::{Cursor, Kind, Parsed, Reported};
+use crate::catalogue::Centering;
 use crate::diag::{Code, Diagnostic, Span};
 
 mod conserved;
@@ -153,8 +154,8 @@ fn item(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
     };
     cursor.advance();
     match word.as_str() {
-        "field" => declared::field(cursor, system, false)?,
-        "conserved" => declared::field(cursor, system, true)?,
+        "field" => declared::field(cursor, system, (false, Centering::Cell))?,
+        "conserved" => declared::field(cursor, system, (true, Centering::Cell))?,
         "param" => declared::param(cursor, system)?,
         "source" => declared::source(cursor, system, at)?,
         "let" => named(cursor, system, at)?,
@@ -163,7 +164,8 @@ fn item(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
         "flux" => conserved::flux(cursor, system, at, start)?,
         "waves" => return conserved::waves(cursor, system),
         "primitive" => return conserved::primitive(cursor, system),
-        "face" => return conserved::face(cursor, system),
+        "face" if cursor.is_open('{') => return conserved::face(cursor, system),
+        "face" | "edge" => centered(cursor, system, &word)?,
         "average" => return conserved::average(cursor, system),
         "riemann" => return riemann::solver(cursor, system),
         "observe" => observables::observe(cursor, system, at)?,
@@ -171,6 +173,17 @@ fn item(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
         _ => declared::unit(cursor)?,
     }
     semicolon(cursor)
+}
+
+/// `field b: vector` or `conserved b: vector`, behind the word for the places of its values.
+fn centered(cursor: &mut Cursor, system: &mut System, word: &str) -> Parsed<()> {
+    let conserved = cursor.eat_word("conserved");
+    if !conserved && !cursor.eat_word("field") {
+        return Err(cursor.expected("`field` or `conserved`"));
+    }
+    let mut named = Centering::NAMED.into_iter().filter(|(name, _)| *name == word);
+    let centering = named.next().map_or(Centering::Cell, |(_, centering)| centering);
+    declared::field(cursor, system, (conserved, centering))
 }
 
 /// `s = ..`, `p = .. where p > 0`, or `r = .. within 20 iterations of root`

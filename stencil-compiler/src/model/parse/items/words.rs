@@ -17,6 +17,7 @@ pub(super) const ITEMS: &[&str] = &[
     "flux",
     "primitive",
     "face",
+    "edge",
     "average",
     "waves",
     "riemann",

@@ -1,0 +1,89 @@
+//! Ideal magnetohydrodynamics with fluxes through edges: order, shocks, and a divergence that stays.
+
+use stencil_runtime::Simulation;
+use stencil_tests::{OrPanic, Runs};
+
+use crate::solutions::support::{begun, solved};
+
+/// Returns the largest divergence of the field in a cell, over the largest field in a spacing.
+fn divergence(simulation: &mut Simulation<f64>) -> f64 {
+    let h = simulation.spacing().into_iter().take(2).fold(f64::INFINITY, f64::min);
+    let all = ["b_x", "b_y", "b_z"].map(|name| simulation.flat(name));
+    let largest = all.iter().flatten().fold(0.0_f64, |most, b| most.max(b.abs()));
+    simulation.observe().or_panic()["largest_divergence"] * h / largest
+}
+
+/// Each scheme takes a circularly polarized wave around the box.
+#[test]
+fn alfven_waves_travel_at_second_order() {
+    for scheme in ["plm_hlld", "plm_hll"] {
+        let error = |n: usize| {
+            let (scheme, cells) =
+                (format!("scheme={scheme}"), format!("mesh.cells=[{}, {n}]", 2 * n));
+            let (problem, mut simulation) = solved::<f64>("ideal_alfven", &[&scheme, &cells]);
+            let kept = divergence(&mut simulation);
+            assert!(kept < 1e-12, "{kept}");
+            let errors = problem.errors(&simulation).or_panic();
+            let all = ["m_z", "b_x", "b_y", "b_z"].map(|name| errors[name].l1);
+            all.iter().sum::<f64>()
+        };
+        let [coarse, fine] = [8, 16].map(error);
+        let order = (coarse / fine).log2();
+        println!("{scheme}: {coarse:.3e} {fine:.3e}, order {order:.2}");
+        assert!(order > 1.8, "{scheme}: {coarse} {fine}");
+    }
+}
+
+/// Brio and Wu's tube: densities between the waves (Brio and Wu 1988, Figure 2), and a field along the tube that is uniform
+/// to the bit.
+#[test]
+fn a_membrane_bursts_in_a_magnetized_gas() {
+    for scheme in ["plm_hlld", "plm_hll"] {
+        let scheme = format!("scheme={scheme}");
+        let (_, simulation) = solved::<f64>("brio_wu", &[&scheme]);
+        assert!(simulation.flat("b_x").iter().all(|b| *b == 0.75));
+        let rho = simulation.flat("rho");
+        let at = |x: f64| rho[(x * 400.0) as usize];
+        println!("{scheme}: {:.4} {:.4} {:.4} {:.4}", at(0.42), at(0.53), at(0.6), at(0.75));
+        // Behind the fast fan, between compound wave and contact, behind the slow shock.
+        for (x, exact) in [(0.42, 0.676), (0.53, 0.697), (0.6, 0.235), (0.75, 0.116)] {
+            assert!((at(x) - exact).abs() < 0.02, "{scheme}, {x}: {} {exact}", at(x));
+        }
+    }
+}
+
+/// A loop of field in a flow keeps its shape and its divergence.
+#[test]
+fn a_flow_carries_a_loop_of_field() {
+    let (_, mut simulation) = begun::<f64>("field_loop", &["mesh.cells=[48, 24]", "time.end=0.5"]);
+    let energy = |simulation: &Simulation<f64>| -> f64 {
+        let squares = ["b_x", "b_y"].map(|name| simulation.flat(name));
+        squares.iter().flatten().map(|b| b * b).sum()
+    };
+    let before = energy(&simulation);
+    simulation.run_until(0.5, |_, _| ()).or_panic();
+    let kept = energy(&simulation) / before;
+    let (divergence, out_of_plane) = (divergence(&mut simulation), simulation.flat("b_z"));
+    println!("energy {kept:.3}, divergence {divergence:.1e}");
+    assert!(kept > 0.6 && kept < 1.0, "{kept}");
+    assert!(divergence < 1e-12, "{divergence}");
+    assert!(out_of_plane.iter().all(|b| *b == 0.0));
+}
+
+/// Shocks keep the divergence, too: the vortex of Orszag and Tang, and a blast.
+#[test]
+fn shocks_keep_the_divergence() {
+    for (name, cells, end) in
+        [("ideal_vortex", "[32, 32]", 0.3), ("magnetic_blast", "[24, 36]", 0.15)]
+    {
+        let cells = format!("mesh.cells={cells}");
+        let (_, mut simulation) = begun::<f64>(name, &[&cells, "precision=f64"]);
+        simulation.run_until(end, |_, _| ()).or_panic();
+        let kept = divergence(&mut simulation);
+        println!("{name}: {kept:.1e}");
+        assert!(kept < 1e-12, "{name}: {kept}");
+        let rho = simulation.flat("rho");
+        let [least, most] = [f64::min, f64::max].map(|of| rho.iter().copied().reduce(of).unwrap());
+        assert!(least > 0.0 && most > 1.5 * least, "{name}: {least} {most}");
+    }
+}
