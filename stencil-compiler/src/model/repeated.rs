@@ -26,7 +26,7 @@ pub(crate) struct Repeated {
     pub(crate) all: Range<usize>,
     /// Those of all but the first one.
     pub(crate) further: Range<usize>,
-    /// What comes out behind the first iteration.
+    /// The result behind the first iteration.
     pub(crate) once: Term,
 }
 

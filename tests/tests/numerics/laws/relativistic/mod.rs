@@ -61,14 +61,16 @@ impl Tube {
         let (problem, mut simulation) = begun::<f64>(self.name, &changes);
         let end = problem.time.end.expect("an end");
         simulation.run_until(end, |_, _| ()).unwrap_or_else(|e| panic!("{scheme}: {e}"));
-        let fields = ["R", "M_x", "E"].map(|name| simulation.flat(name));
+        let [charge, momentum, energy] = ["R", "M_x", "E"].map(|name| simulation.flat(name));
+        let cells = charge.iter().zip(&momentum).zip(&energy);
         let [left, right] = self.sides.map(|[n, v, p]| Fluid { n, v, p, gamma: self.gamma });
         let (mut errors, mut means) = ([0.0; 3], [0.0; 3]);
-        for i in 0..n {
+        for (i, ((charge, momentum), energy)) in cells.enumerate() {
             let s = (simulation.mesh().coordinate(0, i as isize) - self.membrane) / end;
             let exact = solution(left, right, s).conserved();
-            for (k, exact) in exact.into_iter().enumerate() {
-                errors[k] += (fields[k][i] - exact).abs();
+            let found = [charge, momentum, energy].into_iter().zip(exact);
+            for (k, (found, exact)) in found.enumerate() {
+                errors[k] += (found - exact).abs();
                 means[k] += exact.abs();
             }
         }
