@@ -234,7 +234,8 @@ fn crossed(of: &mut Algebra<'_, '_>, toward: &Poly, axis: usize) -> Result<Poly>
     let number = of.whole("crossed", number);
     let rest = of.minus(&of.number(1, 2), &of.scaled(&number, 1, 3)?)?;
     let rest = of.whole("not_crossed", rest);
-    of.times(&number, &rest)
+    let share = of.times(&number, &rest)?;
+    Ok(of.whole("crossing", share))
 }
 
 /// A change as one rounded value.

@@ -28,7 +28,7 @@ pub(super) fn predicted(text: &str, dimension: usize) -> Vec<(String, SystemDef)
     let others = [
         "ppm<follow = characteristics> in primitive; riemann: hllc; time: corner_transport;",
         "plm<limiter = van_leer> in fluxes; riemann: rtvd; sweep: alternating; time: van_leer;",
-        "waf<limiter = mc>; riemann: hllc; time: euler;",
+        "waf<limiter = mc>; riemann: hllc; sweep: alternating; time: euler;",
     ];
     let settings = check::predictors()
         .into_iter()

@@ -53,8 +53,11 @@ fn part(
     [flux, conserved]: [&Poly; 2],
     speed: &Poly,
 ) -> Result<[Poly; 2]> {
+    // Rounded apart, so that a mirror image exchanges both parts.
     let carried = of.times(speed, conserved)?;
-    let twice = [of.plus(flux, &carried)?, of.minus(flux, &carried)?];
+    let carried = of.whole("carried", carried);
+    let flux = of.whole("flux_of_state", flux.clone());
+    let twice = [of.plus(&flux, &carried)?, of.minus(&flux, &carried)?];
     let [ahead, back] = twice.map(|twice| of.halved(&twice));
     Ok([of.whole("ahead", ahead?), of.whole("back", back?)])
 }
