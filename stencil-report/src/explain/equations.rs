@@ -1,6 +1,6 @@
 //! The first part of the page: the equations as understood, and the scheme in words.
 
-use stencil_compiler::catalogue::integrators;
+use stencil_compiler::catalogue::{Centering, integrators};
 use stencil_compiler::diag::counted;
 use stencil_compiler::discretize::DerivedWaves;
 use stencil_compiler::expr::Rational;
