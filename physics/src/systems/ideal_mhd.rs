@@ -116,6 +116,6 @@ system! {
         observe energy = mean(E);
         observe largest_divergence = max(abs(div(b)));
     }
-    scheme plm_hlld for IdealMhd { space: central<order = 2>; reconstruct: plm<limiter = mc> in primitive; riemann: hlld; time: ssprk2; }
     scheme plm_hll for IdealMhd { space: central<order = 2>; reconstruct: plm<limiter = mc> in primitive; riemann: hll; time: ssprk2; }
+    scheme plm_hlld for IdealMhd { space: central<order = 2>; reconstruct: plm<limiter = mc> in primitive; riemann: hlld; time: ssprk2; }
 }

@@ -1,6 +1,9 @@
 //! Ideal magnetohydrodynamics with fluxes through edges: order, shocks, and a divergence that stays.
 
-use stencil_runtime::Simulation;
+use std::f64::consts::TAU;
+
+use physics::systems::IdealMhd;
+use stencil_runtime::{Simulation, System, SystemDef};
 use stencil_tests::{OrPanic, Runs};
 
 use crate::solutions::support::{begun, solved};
@@ -85,5 +88,30 @@ fn shocks_keep_the_divergence() {
         let rho = simulation.flat("rho");
         let [least, most] = [f64::min, f64::max].map(|of| rho.iter().copied().reduce(of).unwrap());
         assert!(least > 0.0 && most > 1.5 * least, "{name}: {least} {most}");
+    }
+}
+
+/// So do flows in space, by every scheme.
+#[test]
+fn flows_in_space_keep_the_divergence() {
+    let system = SystemDef::new(&IdealMhd::<3>::DEFINITION).or_panic();
+    for scheme in system.model().schemes() {
+        let system = system.with_scheme(&scheme.name).or_panic();
+        let simulation = Simulation::<f64>::builder(&system).cells([8, 7, 6]).centered(true);
+        let mut simulation = simulation.cfl(0.4).build().or_panic();
+        let wave = |a: f64, b: f64| 0.1 * (TAU * a).sin() * (TAU * b).cos();
+        simulation.fill("rho", |x, y, _| 1.0 + wave(x, y));
+        simulation.fill("E", |_, _, _| 4.0);
+        for (name, shift) in [("m_x", 0.1), ("m_y", 0.4), ("m_z", 0.7)] {
+            simulation.fill(name, |x, y, z| 3.0 * wave(x + shift, y + z));
+        }
+        let potential = |x: f64, y: f64, z: f64| [wave(y, z), wave(z, x) + 0.5 * x, wave(x, y)];
+        simulation.set_curl("b", potential).or_panic();
+        let before = simulation.values("b_y");
+        simulation.steps(20);
+        let kept = divergence(&mut simulation);
+        let moved = (simulation.values("b_y") - before).mapv(f64::abs).sum();
+        println!("{}: {kept:.1e}, moved by {moved:.1}", scheme.name);
+        assert!(kept < 1e-12 && moved > 1.0, "{}: {kept} {moved}", scheme.name);
     }
 }
