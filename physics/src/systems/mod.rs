@@ -38,6 +38,7 @@ pub mod river;
 pub mod shallow_water;
 pub mod traffic;
 pub mod transport;
+pub mod two_layers;
 pub mod wave;
 
 pub use acoustics::Acoustics;
@@ -58,6 +59,7 @@ pub use river::River;
 pub use shallow_water::ShallowWater;
 pub use traffic::Traffic;
 pub use transport::Transport;
+pub use two_layers::TwoLayers;
 pub use wave::Wave;
 
 /// Every system; those for any number of dimensions in each of them, the plane first.
@@ -99,6 +101,8 @@ pub static ALL: &[Definition] = &[
     Transport::<2>::DEFINITION,
     Transport::<1>::DEFINITION,
     Transport::<3>::DEFINITION,
+    TwoLayers::<2>::DEFINITION,
+    TwoLayers::<1>::DEFINITION,
     Wave::<2>::DEFINITION,
     Wave::<1>::DEFINITION,
     Wave::<3>::DEFINITION,

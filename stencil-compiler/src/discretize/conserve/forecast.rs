@@ -71,6 +71,7 @@ impl Law<'_> {
             at_faces: AtFaces::MovedAlong,
             waves: self.waves.clone(),
             kinds: self.kinds.clone(),
+            blocks: self.blocks.clone(),
             rest: self.rest.clone(),
             ..*self
         }

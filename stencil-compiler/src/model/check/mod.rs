@@ -17,14 +17,18 @@ mod invariants;
 mod loops;
 pub(super) mod names;
 mod observables;
+mod paths;
 mod primitives;
+mod products;
 mod ranges;
 mod ranks;
 pub(super) mod resolve;
 mod riemann;
 mod scheme;
 mod scope;
+mod sees;
 pub(crate) mod slopes;
+mod solver_waves;
 mod terms;
 #[cfg(test)]
 mod tests;

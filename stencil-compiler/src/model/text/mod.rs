@@ -2,7 +2,7 @@
 
 use super::check::PI;
 use super::parse::{number, type_name};
-use super::riemann::{RiemannSolver, within_text, words};
+use super::riemann::{RiemannSolver, Solved, within_text, words};
 use super::{
     AtFace, Average, Comparison, Equation, Model, Param, Primitives, Range, Relation, Repair,
     Scheme, Term, TermKind,
@@ -108,8 +108,8 @@ fn items(model: &Model) -> Vec<String> {
     out
 }
 
-/// The declarations of a field's rate, as the left and the right side of each item: its flux, if it has one, and its
-/// equation, unless there is nothing but the flux.
+/// The declarations of a field's rate, as the left and the right side of each item: its flux and its product, if it has them,
+/// and its equation, unless there is nothing else.
 pub fn rates<'a>(
     model: &'a Model,
     equation: &'a Equation,
@@ -119,7 +119,10 @@ pub fn rates<'a>(
     let only = model.only_flows(equation);
     let flux = flux.map(|flux| (format!("flux {field} -> "), expression(model, &flux.value)));
     let rest = (!only).then(|| (format!("ddt({field}) = "), expression(model, &equation.rhs)));
-    flux.into_iter().chain(rest)
+    let product = model
+        .product_of(equation.field)
+        .map(|product| (format!("product {field} -> "), expression(model, &product.value)));
+    flux.into_iter().chain(product).chain(rest)
 }
 
 /// The lines of a block of variables, without their semicolons.
@@ -162,11 +165,19 @@ pub fn solver_lines(model: &Model, solver: &RiemannSolver) -> Vec<String> {
         format!("let {} = {value}{}", item.name, within_text(item.within.as_ref()))
     });
     let [before, between] = words(solver.gives);
-    let solved = solver.values.iter().map(|line| {
+    let solved = |line: &Solved| {
         let (of, value) = (expression(model, &line.of), expression(model, &line.value));
         format!("{before}{of}{between}{value}")
+    };
+    let waves = solver.waves.iter().map(|wave| {
+        let (strength, speed) = (expression(model, &wave.strength), expression(model, &wave.speed));
+        let spread = wave.spread.as_ref();
+        let spread =
+            spread.map_or(String::new(), |of| format!(" spread {}", expression(model, of)));
+        let vector: Vec<String> = wave.vector.iter().map(solved).collect();
+        format!("wave {strength} at {speed}{spread} {{ {} }}", vector.join("; "))
     });
-    named.chain(solved).collect()
+    named.chain(solver.values.iter().map(solved)).chain(waves).collect()
 }
 
 fn scheme_text(model: &Model, scheme: &Scheme) -> String {
@@ -179,6 +190,9 @@ fn scheme_text(model: &Model, scheme: &Scheme) -> String {
         faces = format!(
             "    riemann: {riemann};\n    reconstruct: {made};\n    sweep: {sweep};\n    source: {source};\n    repair: {repair};\n"
         );
+        if !model.products.is_empty() {
+            faces.push_str(&format!("    path: {};\n", scheme.path_text()));
+        }
     }
     format!(
         "scheme {} for {} {{\n    space: central<order = {}>;\n    mixed: {};\n    arith: {};\n{faces}    time: {};\n}}\n",
@@ -230,6 +244,7 @@ fn level(term: &Term) -> Level {
         | TermKind::Coordinate(_)
         | TermKind::Side(..)
         | TermKind::Normal
+        | TermKind::Rise(_)
         | TermKind::Stack(_)
         | TermKind::Component(..)
         | TermKind::Derivative { .. }
@@ -261,6 +276,9 @@ fn write(out: &mut String, model: &Model, term: &Term, needed: Level) {
             write(out, model, of, Level::Atom);
         }
         TermKind::Normal => out.push_str("normal"),
+        TermKind::Rise(i) => {
+            out.push_str(&format!("rise({})", name(model.fields.get(*i).map(|f| &f.name))));
+        }
         TermKind::If(relation, parts) => choice(out, model, *relation, parts),
         TermKind::Neg(a) => {
             out.push('-');
