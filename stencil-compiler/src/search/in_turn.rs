@@ -29,7 +29,9 @@ pub(super) fn sums_of_stored(algorithm: &Algorithm, stored: Placements) -> Place
         let (mut operands, mut results) = (BTreeSet::from([first]), BTreeSet::new());
         let mut next = vec![first];
         while let Some(id) = next.pop() {
-            for reader in readers[&id].iter().filter(|reader| results.insert(**reader)) {
+            // An operand that is not stored has no readers here, and is not open.
+            let own = readers.get(&id).into_iter().flatten();
+            for reader in own.filter(|reader| results.insert(**reader)) {
                 let read = algorithm.function(*reader).def.accesses().into_iter().map(|a| a.of);
                 next.extend(read.filter(|of| operands.insert(*of)));
             }
