@@ -63,7 +63,8 @@ fn parts_mut(term: &mut Term) -> Vec<&mut Term> {
         | TermKind::Epsilon
         | TermKind::Coordinate(_)
         | TermKind::Side(..)
-        | TermKind::Normal => Vec::new(),
+        | TermKind::Normal
+        | TermKind::Rise(_) => Vec::new(),
         TermKind::Neg(a)
         | TermKind::Pow(a, _)
         | TermKind::Component(a, _)

@@ -79,6 +79,7 @@ pub static ALL: &[BuiltIn] = &[
     problem!("ritter"),
     problem!("island"),
     problem!("bowl"),
+    problem!("fresh_water"),
     problem!("acoustic_pulse"),
     problem!("acoustic_ball"),
     problem!("refraction"),

@@ -41,6 +41,7 @@ pub mod river;
 pub mod shallow_water;
 pub mod traffic;
 pub mod transport;
+pub mod two_layers;
 pub mod velocity_stress;
 pub mod wave;
 
@@ -65,6 +66,7 @@ pub use river::River;
 pub use shallow_water::ShallowWater;
 pub use traffic::Traffic;
 pub use transport::Transport;
+pub use two_layers::TwoLayers;
 pub use velocity_stress::VelocityStress;
 pub use wave::Wave;
 
@@ -116,6 +118,8 @@ pub static ALL: &[Definition] = &[
     Transport::<2>::DEFINITION,
     Transport::<1>::DEFINITION,
     Transport::<3>::DEFINITION,
+    TwoLayers::<2>::DEFINITION,
+    TwoLayers::<1>::DEFINITION,
     VelocityStress::<2>::DEFINITION,
     VelocityStress::<1>::DEFINITION,
     VelocityStress::<3>::DEFINITION,

@@ -164,6 +164,14 @@ pub(crate) const DECLARED: Solver = Solver {
     splits: false,
 };
 
+/// The stand-in for every solver of a system that gives waves.
+pub(crate) const DECLARED_WAVES: Solver = Solver {
+    name: "declared_waves",
+    source: "declared by the system, as waves and their speeds",
+    takes_apart: true,
+    ..DECLARED
+};
+
 /// The number of stages of the forecast.
 const STAGES: Parameter = Parameter {
     name: "stages",

@@ -117,7 +117,7 @@ codes! {
     NotASlope = "P0219", "derivative that cannot be integrated through faces",
         "A field with one value at faces jumps there. Equations of conserved fields may contain products with its slope, a first derivative of the field alone, `grad(bed)` or `d[x](bed)`, times a function of fields at one point. Sums of such products and of other terms are allowed.";
     BadSolver = "P0220", "Riemann solver with missing or wrong results",
-        "A system with fluxes may have solvers of its own: `riemann name { let .. = ..; rho = ..; u = ..; p = ..; }`. A solver gives the state at a face, as all primitives or all conserved fields and every other field that the fluxes are made of, or it gives `flux rho -> ..;` for all conserved fields. Its terms are made of `below.p`, `above.p`, `normal`, parameters and `t`.";
+        "A system with fluxes may have solvers of its own: `riemann name { let .. = ..; rho = ..; u = ..; p = ..; }`. A solver gives the state at a face, as all primitives or all conserved fields and every other field that the fluxes are made of, or it gives `flux rho -> ..;` for all conserved fields. Or it gives waves, `wave strength at speed { rho = ..; m = ..; }`, that the jumps of conserved fields add up of, or, with `flux rho -> ..;` in each, those of their fluxes. Its terms are made of `below.p`, `above.p`, `normal`, parameters and `t`.";
     OtherPlace = "P0225", "values at different places of a cell",
         "Components of a `face field` lie on faces and those of an `edge field` on edges; all others lie in the centres of cells. In a system with such fields a first derivative leads halfway: from centres to faces, and from faces to centres. Sums, products and functions are of values at one place, and an equation has the place of its field. `to_cells(..)`, `to_faces(..)` and `to_edges(..)` interpolate. A face field is a vector, an edge field a vector or a tensor.";
     SchemeForOther = "P0310", "scheme for another system",
@@ -160,6 +160,10 @@ codes! {
         "Between two equal states, a solver has to give the `flux` of that state. A solver of the system is checked with numbers: it has to give that state itself, or the flux `dot(normal, f)`, where `f` is the declared one.";
     NotTransported = "P0409", "field on faces with a flux or settings that do not go with it",
         "A conserved field on faces, `face conserved b: vector;`, is transported by fluxes through edges, so that its divergence stays. Its flux is antisymmetric: `let c = to_cells(b); flux b -> outer(u, c) - outer(c, u);`. It goes with reconstruction of conserved or primitive variables and with Runge-Kutta methods in unsplit steps, without repaired fluxes.";
+    OtherJump = "P0412", "waves of a solver that do not add up to the jump",
+        "A solver that gives waves takes the jump between both sides of a face apart. The vectors of its waves, times their strengths, add up to the jump of the conserved fields, and with their speeds as factors to the jump of the fluxes and the path integrals of products; vectors written with `flux` add up to the latter. The compiler checks this with numbers. Waves whose speeds and vectors are approximate are written with `flux`: then the sum is exact for any speeds.";
+    NeedsPaths = "P0413", "product with slopes in a scheme that does not integrate it",
+        "A `product` is integrated along a path between both sides of a face. It goes with solvers that add the fluxes of both sides and a multiple of the jump, `rusanov`, `hll`, `hlle` and `roe`, and with solvers of the system that give fluxes or waves; with every reconstruction of states; and with Runge-Kutta methods and `van_leer`.";
     NotToml = "F0001", "not TOML",
         "A problem file is TOML: lines `key = value`, sections `[name]`, text in quotes, lists in brackets, comments after `#`.";
     NoSuchSetting = "F0101", "unknown name in a problem file",

@@ -10,6 +10,7 @@ use super::loops::Kept;
 use super::names::Label;
 use super::poly::{Overflow, Poly, Uniform, UniformFactor};
 use super::routines::OfStates;
+pub(super) use super::states::{GivenAt, Sides, Slope, States};
 use crate::catalogue::{Function, Rank};
 use crate::diag::{Code, Span};
 use crate::expr::{Looped, Op};
@@ -37,61 +38,6 @@ pub(super) struct Expander<'a> {
     substitution: Option<Substitution>,
     /// The face that a Riemann solver is evaluated at.
     sides: Option<Sides>,
-}
-
-/// The states on both sides of a face: those of the cell below at its upper face, and of the cell above at its lower one.
-pub(super) struct Sides {
-    pub(super) axis: usize,
-    /// Each with the part of its names that tells them from those of others.
-    pub(super) states: [(States, String); 2],
-    /// The cell that the states above are seen from, counted from the one below.
-    pub(super) ahead: i32,
-}
-
-/// States that terms are evaluated in.
-#[derive(Clone, Default)]
-pub(super) struct States {
-    /// The value of each component of the fields.
-    pub(super) components: Vec<Poly>,
-    /// The values of `let`s; others are computed from the components.
-    pub(super) lets: BTreeMap<usize, Tensor>,
-    /// The only slope that is not zero, which is one; nothing where slopes are differences.
-    pub(super) slope: Option<Slope>,
-    /// The values of sources, if they are not read.
-    pub(super) sources: Vec<Tensor>,
-    /// The place that sources are read at; the cell itself if not given.
-    pub(super) given_at: Option<GivenAt>,
-}
-
-/// A place along an axis at which sources are read.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct GivenAt {
-    pub(super) axis: usize,
-    /// The cell, counted from that at work.
-    pub(super) ahead: i32,
-    /// Is it the upper face of that cell?
-    pub(super) at_face: bool,
-}
-
-impl GivenAt {
-    /// The upper face along an axis of a cell so many ahead.
-    pub(super) fn upper_face(axis: usize, ahead: i32) -> Option<Self> {
-        Some(GivenAt { axis, ahead, at_face: true })
-    }
-
-    /// The same place, seen from one cell before.
-    pub(super) fn from_below(place: Option<Self>, axis: usize) -> Option<Self> {
-        let own = GivenAt { axis, ahead: 0, at_face: false };
-        let place = place.unwrap_or(own);
-        Some(GivenAt { ahead: place.ahead + 1, ..place })
-    }
-}
-
-/// The derivative of a component along an axis.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Slope {
-    pub(super) component: usize,
-    pub(super) axis: usize,
 }
 
 /// States at work.
@@ -181,13 +127,16 @@ impl<'a> Expander<'a> {
         value
     }
 
-    /// A first derivative of a field that has one value at faces, where slopes are given.
+    /// A first derivative of a field, where slopes are given: of one that has one value at faces, or of any.
     fn given_slope(&self, term: &Term) -> Option<Tensor> {
         let slope = self.substitution.as_ref()?.states.slope?;
-        let (of, axes) = match &term.kind {
-            TermKind::Derivative { axis, times: 1, of } => (&**of, *axis..*axis + 1),
+        let (of, axes, sums) = match &term.kind {
+            TermKind::Derivative { axis, times: 1, of } => (&**of, *axis..*axis + 1, false),
             TermKind::Call(function, of) if *function == Function::GRAD => {
-                (&of[0], 0..self.model.components)
+                (&of[0], 0..self.model.components, false)
+            }
+            TermKind::Call(function, of) if *function == Function::DIV && slope.of_any => {
+                (&of[0], slope.axis..slope.axis + 1, true)
             }
             _ => return None,
         };
@@ -195,15 +144,23 @@ impl<'a> Expander<'a> {
             return None;
         };
         let mut shared = self.model.at_face.iter().flat_map(|face| &face.fields);
-        shared.find(|(other, _)| *other == field)?;
+        if !slope.of_any {
+            shared.find(|(other, _)| *other == field)?;
+        }
         let entries = self.components.of_field(field);
         let value = |axis: usize, entry: &Entry| match entry {
-            Some((component, negative)) if (Slope { component: *component, axis }) == slope => {
+            Some((component, negative)) if (*component, axis) == (slope.component, slope.axis) => {
                 let one = Poly::uniform(Uniform::one());
                 if *negative { one.negated() } else { one }
             }
             _ => Poly::default(),
         };
+        if sums {
+            // Other axes have no slope.
+            let row = entries.len() / self.model.components;
+            let own = entries[slope.axis * row..][..row].iter();
+            return Some(own.map(|entry| value(slope.axis, entry)).collect());
+        }
         Some(axes.flat_map(|axis| entries.iter().map(move |e| value(axis, e))).collect())
     }
 
@@ -249,6 +206,7 @@ impl<'a> Expander<'a> {
             )),
             TermKind::Side(side, of) => self.on_side(*side, of),
             TermKind::Normal => Ok(self.normal()),
+            TermKind::Rise(field) => self.rise(*field, span),
             TermKind::If(relation, parts) => self.choice(*relation, parts),
             TermKind::Neg(a) => Ok(self.term(a)?.iter().map(Poly::negated).collect()),
             TermKind::Add(a, b) => {
@@ -339,6 +297,15 @@ impl<'a> Expander<'a> {
         self.sides = Some(sides);
         let seen = |value: &Poly| self.atoms.at(value, axis, ahead);
         Ok(values?.iter().map(seen).collect())
+    }
+
+    /// The rise of the flux of a conserved field through the face at work.
+    fn rise(&self, field: usize, span: Span) -> Result<Tensor> {
+        let rises = self.sides.as_ref().map(|sides| &sides.rises);
+        rises.and_then(|rises| rises.get(&field).cloned()).ok_or_else(|| {
+            let message = "the rise of a flux stands outside of a Riemann solver";
+            DiscretizeError::new(Code::NotAtFaces, span, message)
+        })
     }
 
     /// The unit vector along the axis of the face at work.

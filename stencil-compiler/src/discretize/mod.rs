@@ -33,6 +33,7 @@ mod products;
 mod rates;
 mod reciprocals;
 mod routines;
+mod states;
 mod substeps;
 mod symmetry;
 #[cfg(test)]
@@ -205,8 +206,21 @@ fn integrator(model: &Model) -> Result<Tableau, DiscretizeError> {
 pub struct DerivedWaves {
     /// A flow and a sound for each axis.
     pub waves: Waves,
-    /// The reason why these are only bounds; `None` if they are the speeds of all waves.
+    /// The reason why these are only bounds; `None` if they are the speeds of all waves, or those of all are known by blocks.
     pub only_bounds: Option<String>,
+    /// The parts of the law that have waves of their own, if it has several sounds; empty if it has one.
+    pub blocks: Vec<WaveBlock>,
+}
+
+/// Components that have waves of their own along an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WaveBlock {
+    /// The axis by its name.
+    pub along: &'static str,
+    /// The components by their names.
+    pub components: Vec<String>,
+    /// Their flow and sound: scalars.
+    pub waves: Waves,
 }
 
 impl Model {
@@ -282,10 +296,14 @@ fn describe(model: &Model) -> String {
     let scheme = &model.scheme;
     let limiter = scheme.limiter_text();
     let limiter = limiter.map_or(String::new(), |text| format!(" {text}"));
+    let path = match model.products.is_empty() {
+        true => String::new(),
+        false => format!(", path {}", scheme.path_text()),
+    };
     let faces = match model.fluxes.is_empty() {
         true => String::new(),
         false => format!(
-            ", reconstruct {}{limiter}{}{}, riemann {}{}{}{}",
+            ", reconstruct {}{limiter}{}{}, riemann {}{path}{}{}{}",
             scheme.reconstruct,
             scheme.settings_text(),
             scheme.variables_text(),

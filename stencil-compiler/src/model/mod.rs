@@ -28,7 +28,7 @@ pub use at_face::AtFace;
 pub use formulation::Formulation;
 pub(crate) use parse::number::nearest_decimal;
 pub(crate) use repeated::Repeated;
-pub use riemann::{Gives, RiemannSolver, Side, Solved};
+pub use riemann::{Gives, RiemannSolver, Side, Solved, SolverWave};
 pub use scheme::{Arith, Averaged, Mixed, Repair, Scheme, Splitting, Sweep, Variables};
 pub(crate) use seconds::Seconds;
 
@@ -69,6 +69,8 @@ pub struct Model {
     pub equations: Vec<Equation>,
     /// Fluxes through faces of cells, in the order of the fields; at most one for each.
     pub fluxes: Vec<Flux>,
+    /// Products with slopes beside the fluxes, in the order of the fields; at most one for each.
+    pub products: Vec<Product>,
     /// The ranges of conserved fields and functions of them, which fluxes are repaired for.
     pub ranges: Vec<Range>,
     /// The primitive variables, if the system declares them.
@@ -240,7 +242,20 @@ pub struct Equation {
 pub struct Flux {
     /// Index into [`Model::fields`].
     pub field: usize,
-    /// The flux along each axis: one rank above the field, its first index the axis; made of values in one point.
+    /// The flux along each axis: one rank above the field, its first index the axis; or, made of [`TermKind::Normal`], the flux along
+    /// that, of the rank of the field. It is made of values in one point.
+    pub value: Term,
+    /// The whole item.
+    pub span: Span,
+}
+
+/// `product m -> g*h*grad(depth);`: a sum of products with slopes of fields, which the rate of a conserved field loses as it
+/// loses the divergence of its flux. At faces, where fields jump, it is the integral along a path between both sides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Product {
+    /// Index into [`Model::fields`].
+    pub field: usize,
+    /// Its value, of the rank of the field: linear in first derivatives of fields.
     pub value: Term,
     /// The whole item.
     pub span: Span,
@@ -341,8 +356,11 @@ pub enum TermKind {
     Coordinate(usize),
     /// `below.p`, `above.p`: a field or a `let` in the state on one side of a face; only in Riemann solvers.
     Side(Side, Box<Term>),
-    /// `normal`: the unit vector along the axis of a face; only in Riemann solvers.
+    /// `normal`: the unit vector along the axis of a face; only in fluxes and in Riemann solvers.
     Normal,
+    /// `rise(m)`: the jump of the flux of a conserved field along the normal, and the integral of its product between both
+    /// sides; only in Riemann solvers.
+    Rise(usize),
     /// `-a`
     Neg(Box<Term>),
     /// `a + b`, equal ranks.

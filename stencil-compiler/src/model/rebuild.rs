@@ -20,6 +20,7 @@ impl Term {
             }
             TermKind::Side(side, of) => TermKind::Side(*side, one(of)),
             TermKind::Normal => TermKind::Normal,
+            TermKind::Rise(field) => TermKind::Rise(*field),
             TermKind::Neg(a) => TermKind::Neg(one(a)),
             TermKind::Add(a, b) => TermKind::Add(one(a), one(b)),
             TermKind::Sub(a, b) => TermKind::Sub(one(a), one(b)),

@@ -1,7 +1,7 @@
-//! Riemann solvers that a system declares: the state or the fluxes at a face, made of the states on both sides of it.
+//! Riemann solvers that a system declares: the state, the fluxes or the waves at a face, made of the states on both sides of it.
 
 use super::{Iterations, Let, Model, Scheme, Term, TermKind};
-use crate::catalogue::riemann::{self as catalogue, DECLARED, Solver};
+use crate::catalogue::riemann::{self as catalogue, DECLARED, DECLARED_WAVES, Solver};
 use crate::diag::Span;
 
 /// `riemann exact { .. }`: a solver that schemes may name beside those of the language. Its terms are made of the states
@@ -16,8 +16,33 @@ pub struct RiemannSolver {
     pub gives: Gives,
     /// The value of each field or `let` that it gives, in the order in which they are written.
     pub values: Vec<Solved>,
+    /// The waves that it gives, in the order in which they are written.
+    pub waves: Vec<SolverWave>,
     /// The place of its name.
     pub span: Span,
+}
+
+/// `wave a at s spread b { h = 1; m = ..; }` of a solver: a jump that moves with a speed along the normal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SolverWave {
+    /// The factor of its vector: a scalar.
+    pub strength: Term,
+    /// Its speed along the normal: a scalar.
+    pub speed: Term,
+    /// The scalar that takes the place of the absolute value of its speed in the flux: an entropy fix.
+    pub spread: Option<Term>,
+    /// Its vector: the jump of each conserved field, or of the flux of each. Others do not jump.
+    pub vector: Vec<Solved>,
+    /// The beginning of the wave.
+    pub span: Span,
+}
+
+impl SolverWave {
+    /// All of its terms: strength, speed, spread and vector.
+    pub(crate) fn terms(&self) -> impl Iterator<Item = &Term> {
+        let scalars = [&self.strength, &self.speed].into_iter().chain(&self.spread);
+        scalars.chain(self.vector.iter().map(|line| &line.value))
+    }
 }
 
 /// The kind of a solver's result.
@@ -27,6 +52,17 @@ pub enum Gives {
     State,
     /// The flux of each conserved field through the face.
     Fluxes,
+    /// Waves that the jumps of the conserved fields add up of.
+    Waves,
+    /// Waves that the jumps of the fluxes add up of.
+    FluxWaves,
+}
+
+impl Gives {
+    /// Are they waves?
+    pub fn are_waves(self) -> bool {
+        matches!(self, Gives::Waves | Gives::FluxWaves)
+    }
 }
 
 /// `p = ..;` or `flux m -> ..;` of a solver.
@@ -71,7 +107,7 @@ impl Model {
 
     /// The row of the solver of a scheme: one of the language, or a stand-in for one of the system.
     pub(crate) fn solver(&self, scheme: &Scheme) -> Option<&'static Solver> {
-        let own = self.declared_solver(scheme).map(|_| &DECLARED);
+        let own = self.declared_solver(scheme).map(|own| row(own.gives.are_waves()));
         catalogue::find(&scheme.riemann).or(own)
     }
 
@@ -82,15 +118,34 @@ impl Model {
         self.lets.get(at).or_else(beyond)
     }
 
-    /// The model with the `let`s of a solver among its own.
-    pub(crate) fn with_lets_of(&self, solver: &RiemannSolver) -> Model {
+    /// The model with the `let`s of a solver among its own, of which the solver's terms are made.
+    pub fn with_lets_of(&self, solver: &RiemannSolver) -> Model {
         let mut all = self.clone();
         all.lets.extend(solver.lets.iter().cloned());
         all
     }
 }
 
+/// The row that stands in for a solver of a system, which may give waves.
+pub(crate) fn row(gives_waves: bool) -> &'static Solver {
+    if gives_waves { &DECLARED_WAVES } else { &DECLARED }
+}
+
 impl RiemannSolver {
+    /// Does it ask for the rises of fluxes?
+    pub(crate) fn asks_for_rises(&self) -> bool {
+        fn asks(term: &Term) -> bool {
+            matches!(term.kind, TermKind::Rise(_)) || term.parts().into_iter().any(asks)
+        }
+        self.terms().any(asks) || self.lets.iter().any(|named| asks(&named.value))
+    }
+
+    /// All terms that are evaluated at a face, but for its `let`s.
+    pub(crate) fn terms(&self) -> impl Iterator<Item = &Term> {
+        let values = self.values.iter().map(|line| &line.value);
+        values.chain(self.waves.iter().flat_map(SolverWave::terms))
+    }
+
     /// Does it give the primitive variables of its system, and not the conserved fields?
     pub(crate) fn gives_primitives(&self, model: &Model) -> bool {
         let given = |of: &TermKind| self.values.iter().any(|value| value.of.kind == *of);
@@ -102,8 +157,8 @@ impl RiemannSolver {
 /// The words before and after the name of a field or `let` that a solver gives.
 pub(crate) fn words(gives: Gives) -> [&'static str; 2] {
     match gives {
-        Gives::State => ["", " = "],
-        Gives::Fluxes => ["flux ", " -> "],
+        Gives::State | Gives::Waves => ["", " = "],
+        Gives::Fluxes | Gives::FluxWaves => ["flux ", " -> "],
     }
 }
 

@@ -35,6 +35,9 @@ pub struct Scheme {
     /// Name of the solver for faces where the law made linear between both sides leads out of the ranges of the system, if the
     /// scheme gives one.
     pub fallback: Option<String>,
+    /// The number of Gauss-Legendre points on the straight path between both sides of a face that products with slopes are integrated
+    /// along, 1 to 5.
+    pub points: u32,
     /// The reconstructed variables.
     pub variables: Variables,
     /// The way in which fluxes along different axes are combined.

@@ -40,7 +40,9 @@ impl Faces {
         let reconstruction = reconstructions::find(&scheme.reconstruct);
         let reconstruction = reconstruction.filter(|_| !model.fluxes.is_empty())?;
         let limiter = limiters::find(&scheme.limiter).filter(|_| reconstruction.limited);
-        let smears = model.solver(scheme).is_some_and(|of| of.needs == Needs::Nothing);
+        // Waves that a system declares carry all that the flux adds.
+        let smears =
+            model.solver(scheme).is_some_and(|of| of.needs == Needs::Nothing && !of.takes_apart);
         let is_swept = scheme.sweep != Sweep::Unsplit;
         // Corrected waves that go on sideways stay within the cells that touch theirs.
         let sideways = reconstruction.propagates && model.dimension < 3;

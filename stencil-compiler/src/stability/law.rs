@@ -2,7 +2,7 @@
 //! derived.
 
 use crate::catalogue::Function;
-use crate::model::{Equation, Model, Scheme, Term, TermKind};
+use crate::model::{Equation, Flux, Model, Scheme, Term, TermKind};
 
 /// A law, split into its fluxes and the rest.
 pub struct SplitLaw {
@@ -35,17 +35,36 @@ impl SplitLaw {
     }
 }
 
-/// Minus the divergence of the flux of an equation's field.
+/// Minus the divergence of the flux of an equation's field, and minus its product.
 fn flowing(model: &Model, equation: &Equation) -> Term {
     let (rank, span) = (equation.rhs.rank, equation.span);
     match model.flux_of(equation.field) {
         None => Term::zero(rank, model.components, span),
         Some(flux) => {
-            let divergence = TermKind::Call(Function::DIV, vec![flux.value.clone()]);
-            let divergence = Term::of(divergence, rank, span);
-            Term::of(TermKind::Neg(Box::new(divergence)), rank, span)
+            let divergence = divergence(model, flux);
+            let moved = match model.product_of(equation.field) {
+                None => divergence,
+                Some(product) => {
+                    let sum = TermKind::Add(Box::new(divergence), Box::new(product.value.clone()));
+                    Term::of(sum, rank, span)
+                }
+            };
+            Term::of(TermKind::Neg(Box::new(moved)), rank, span)
         }
     }
+}
+
+/// The divergence of a flux, which may be declared along the normal of a face.
+fn divergence(model: &Model, flux: &Flux) -> Term {
+    let (rank, span) = (model.fields[flux.field].rank, flux.span);
+    let along = (0..model.dimension).filter_map(|axis| {
+        let of = Box::new(flux.along_normal(axis, model.components)?);
+        Some(Term::of(TermKind::Derivative { axis, times: 1, of }, rank, span))
+    });
+    let sum = along.reduce(|a, b| Term::of(TermKind::Add(Box::new(a), Box::new(b)), rank, span));
+    sum.unwrap_or_else(|| {
+        Term::of(TermKind::Call(Function::DIV, vec![flux.value.clone()]), rank, span)
+    })
 }
 
 /// A model without its fluxes and all declarations that refer to them.
@@ -53,6 +72,7 @@ fn bare(model: &Model) -> Model {
     let scheme = &model.scheme;
     Model {
         fluxes: Vec::new(),
+        products: Vec::new(),
         ranges: Vec::new(),
         primitives: None,
         at_face: None,

@@ -26,7 +26,7 @@ mod tests;
 
 pub use law::SplitLaw;
 pub use linear::State;
-pub use outgoing::{Matrix, outgoing};
+pub use outgoing::{Matrix, is_complex, outgoing};
 pub use region::Region;
 pub use speeds::{Axes, Share, along_axes, beside_fluxes, integrators_for, keeps_ranges, speeds};
 pub use symbol::{About, Linear, Longest, Symbol};

@@ -26,10 +26,8 @@ const MOST: usize = 100;
 /// some speeds are not real.
 pub fn outgoing(jacobian: &Matrix, outwards: f64) -> Option<Matrix> {
     let n = jacobian.len();
-    let complex = |row: &Vec<f64>| row.iter().map(|v| Complex64::new(*v, 0.0)).collect();
-    let speeds = eigenvalues(jacobian.iter().map(complex).collect())?;
-    let fastest = speeds.iter().map(|speed| size(*speed)).fold(0.0, f64::max);
-    if speeds.iter().any(|speed| speed.im.abs() > COMPLEX * fastest) {
+    let (fastest, is_complex) = fastest(jacobian)?;
+    if is_complex {
         return None;
     }
     let one = |i: usize, j: usize| if i == j { 1.0 } else { 0.0 };
@@ -59,6 +57,21 @@ pub fn outgoing(jacobian: &Matrix, outwards: f64) -> Option<Matrix> {
     let projected = |i: usize, j: usize| (one(i, j) + sign[i][j]) / 2.0 * units[i] / units[j];
     let all: Matrix = (0..n).map(|i| (0..n).map(|j| projected(i, j)).collect()).collect();
     all.iter().flatten().all(|value| value.is_finite()).then_some(all)
+}
+
+/// Does a Jacobian of the fluxes have speeds that are not real? A law has no waves about such a state. A matrix that is not finite has
+/// none that are known.
+pub fn is_complex(jacobian: &Matrix) -> bool {
+    fastest(jacobian).is_some_and(|(_, is_complex)| is_complex)
+}
+
+/// The size of the greatest eigenvalue, and whether some are not real; `None` if an entry is not finite.
+fn fastest(jacobian: &Matrix) -> Option<(f64, bool)> {
+    let complex = |row: &Vec<f64>| row.iter().map(|v| Complex64::new(*v, 0.0)).collect();
+    let speeds = eigenvalues(jacobian.iter().map(complex).collect())?;
+    let fastest = speeds.iter().map(|speed| size(*speed)).fold(0.0, f64::max);
+    let is_complex = speeds.iter().any(|speed| speed.im.abs() > COMPLEX * fastest);
+    Some((fastest, is_complex))
 }
 
 /// The inverse, by elimination with the largest pivot of each column.

@@ -2,7 +2,7 @@
 
 use stencil_compiler::catalogue::{Centering, integrators};
 use stencil_compiler::diag::counted;
-use stencil_compiler::discretize::DerivedWaves;
+use stencil_compiler::discretize::{DerivedWaves, WaveBlock};
 use stencil_compiler::expr::Rational;
 use stencil_compiler::model::text::{expression, face_lines, lets, rates, real, variable_lines};
 use stencil_compiler::model::{Average, Gives, Mixed, Model, Waves, to_f64};
@@ -36,22 +36,32 @@ pub(super) fn section(model: &Model, chosen: Option<&ByPlan>) -> String {
         page += &equation(&format!("  {kind} of waves: "), &expression(model, part));
     }
     let derived = model.derived_waves();
-    for DerivedWaves { waves, only_bounds } in derived.iter() {
-        let how = match only_bounds {
-            None => "derived",
-            Some(_) => "bound",
+    for derived in derived.iter() {
+        let how = match (&derived.only_bounds, derived.blocks.is_empty()) {
+            (None, true) => "derived",
+            _ => "bound",
         };
-        for (kind, part) in waves.parts() {
+        for (kind, part) in derived.waves.parts() {
             let left = format!("  {kind} of waves, {how}: ");
             page += &equation(&left, &expression(model, part));
         }
+        for block in &derived.blocks {
+            page += &paragraph("  ", &block_text(model, block));
+        }
+        if let Some(why) = &derived.only_bounds {
+            page += &paragraph("  waves are not taken apart: ", why);
+        }
     }
     if let Some(solver) = model.declared_solver(&model.scheme) {
-        let given = solver.values.iter().map(|line| expression(model, &line.of));
-        let given: Vec<String> = given.collect();
+        let values = solver.values.iter().map(|line| expression(model, &line.of));
+        let with_lets = model.with_lets_of(solver);
+        let waves = solver.waves.iter().map(|wave| expression(&with_lets, &wave.speed));
+        let given: Vec<String> = values.chain(waves).collect();
         let what = match solver.gives {
             Gives::State => "at a face",
             Gives::Fluxes => "as fluxes",
+            Gives::Waves => "as waves at the speeds",
+            Gives::FluxWaves => "as waves of the fluxes at the speeds",
         };
         page +=
             &paragraph(&format!("  riemann {} gives, {what}: ", solver.name), &given.join(", "));
@@ -72,6 +82,15 @@ pub(super) fn section(model: &Model, chosen: Option<&ByPlan>) -> String {
     page
 }
 
+/// A part of a law that has waves of its own.
+fn block_text(model: &Model, block: &WaveBlock) -> String {
+    let parts = block.waves.parts();
+    let parts = parts.map(|(kind, part)| format!("{kind} {}", expression(model, part)));
+    let speeds: Vec<String> = parts.collect();
+    let (along, components) = (block.along, block.components.join(", "));
+    format!("waves along {along} of {components}: {}", speeds.join(", "))
+}
+
 /// The origin of the speeds of waves, and its reason; `None` without fluxes.
 pub(crate) fn waves(model: &Model) -> Option<String> {
     if model.fluxes.is_empty() {
@@ -86,9 +105,17 @@ pub(crate) fn waves(model: &Model) -> Option<String> {
         return Some(format!("as declared: {}", words(declared)));
     }
     Some(match model.derived_waves() {
+        Some(DerivedWaves { blocks, .. }) if !blocks.is_empty() => {
+            let blocks: Vec<String> = blocks.iter().map(|block| block_text(model, block)).collect();
+            format!(
+                "derived from the fluxes block by block, as the law falls apart into parts with one sound each: {}. They do for all solvers but `hllc`",
+                blocks.join("; ")
+            )
+        }
         Some(DerivedWaves {
             waves,
             only_bounds: None,
+            ..
         }) => format!(
             "derived from the fluxes, whose speeds have a closed form: {}. They do for all solvers but `hllc`, which needs `density` and `pressure` of `waves {{ .. }}`, too",
             words(&waves)
@@ -96,6 +123,7 @@ pub(crate) fn waves(model: &Model) -> Option<String> {
         Some(DerivedWaves {
             waves,
             only_bounds: Some(why),
+            ..
         }) => format!(
             "bounds from the fluxes: {}. They do for `rusanov`, `hll` and `hlle`, and for waves of `hlle`; `roe` and characteristic variables need each speed, but {why}",
             words(&waves)

@@ -51,7 +51,7 @@ pub const KEYS: &[Key] = &[
         "",
         "scheme",
         r#"scheme = { order = 4, time = "rk4" }"#,
-        "a scheme of the system by name, or changes of its first one: space, order, mixed, arith, time, riemann, reconstruct, sweep, source, repair",
+        "a scheme of the system by name, or changes of its first one: space, order, mixed, arith, time, riemann, reconstruct, sweep, source, repair, path",
     ),
     key("", "precision", r#"precision = "f32""#, "`f32` or `f64`, which is the default"),
     key(

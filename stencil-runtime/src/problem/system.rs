@@ -318,7 +318,7 @@ fn edited_scheme(model: &Model, table: &Table, reader: &mut Reader) -> Option<Sc
                 let all: Vec<_> = all.map(|i| (i.name, i.name)).collect();
                 reader.choice(name, item, &all).map(|time| scheme.time = time.to_string())
             }
-            "riemann" | "reconstruct" | "sweep" | "source" | "repair" => {
+            "riemann" | "reconstruct" | "sweep" | "source" | "repair" | "path" => {
                 fluxes((model, &scheme), name, item, reader).map(|changed| scheme = changed)
             }
             key => {
@@ -334,6 +334,7 @@ fn edited_scheme(model: &Model, table: &Table, reader: &mut Reader) -> Option<Sc
                     "sweep",
                     "source",
                     "repair",
+                    "path",
                 ];
                 reader.unknown(entry.at, message, key, known.into_iter());
                 None
@@ -384,10 +385,14 @@ fn order(name: Name<'_>, item: &Item, reader: &mut Reader) -> Option<u32> {
 pub(super) fn scheme_text(model: &Model) -> String {
     // The file of a run leaves no choice open.
     let scheme = &model.scheme.by(Formulation::default());
+    let path = match model.products.is_empty() {
+        true => String::new(),
+        false => format!(", path = \"{}\"", scheme.path_text()),
+    };
     let fluxes = match model.fluxes.is_empty() {
         true => String::new(),
         false => format!(
-            ", riemann = \"{}\", reconstruct = \"{}\", sweep = \"{}\", source = \"{}\", repair = \"{}\"",
+            ", riemann = \"{}\", reconstruct = \"{}\", sweep = \"{}\", source = \"{}\", repair = \"{}\"{path}",
             scheme.riemann_text(),
             scheme.reconstruction_text(),
             scheme.sweep.name(),

@@ -64,6 +64,33 @@ impl<T: Number> Simulation<T> {
         }
     }
 
+    /// Returns a remark if speeds of waves are complex about the state in some cells: the law is not hyperbolic there, which
+    /// products with slopes may lead to. Laws without products are not looked at.
+    pub(super) fn lost_waves(&self) -> Option<String> {
+        let model = self.system().model();
+        let apart = SplitLaw::of(model).filter(|_| !model.products.is_empty())?;
+        let around = self.around().ok()?;
+        let algorithm = discretize(&apart.flows).ok()?;
+        let symbol = Symbol::new(&apart.flows, &algorithm)?;
+        let spacing = around.mesh.spacing();
+        let cells = around.cells();
+        let is_lost = |cell: &&[usize; 3]| {
+            let near = around.near(&algorithm, **cell);
+            let alike = |state: StateId, _: Offset| near.at(state, [0; 3]);
+            let linear = symbol.about(&About { state: &alike, ..around.given() });
+            let mut axes = 0..model.dimension;
+            axes.any(|axis| stability::is_complex(&symbol.jacobian(&linear, spacing, axis)))
+        };
+        let lost: Vec<&[usize; 3]> = cells.iter().filter(is_lost).collect();
+        let first = lost.first()?;
+        Some(format!(
+            "speeds of waves are complex in {} of {} cells that were looked at, such as cell {first:?}: there the equations are not hyperbolic, \
+             and small disturbances grow the faster the finer the mesh is",
+            lost.len(),
+            cells.len()
+        ))
+    }
+
     /// Returns the shares of waves about the state in each of some cells; `None` if none of them is known.
     fn waves(
         &self,

@@ -254,7 +254,8 @@ impl<T: Number> Simulation<T> {
         }
     }
 
-    /// Returns warnings of tests of loops that this precision cannot meet, each with the way out.
+    /// Returns warnings: of tests of loops that this precision cannot meet, each with the way out; and of cells in which a law with
+    /// products has no waves now, as two of its speeds are complex.
     ///
     /// ```
     /// # use stencil_runtime::{Simulation, SystemDef};
@@ -278,7 +279,7 @@ impl<T: Number> Simulation<T> {
     pub fn remarks(&self) -> Vec<String> {
         let model = self.system().model();
         let found = model.too_fine(T::PRECISION, &self.setup.params);
-        found.iter().map(ToString::to_string).collect()
+        found.iter().map(ToString::to_string).chain(self.lost_waves()).collect()
     }
 
     /// Changes to this time step from now on; steps do not adapt any longer.

@@ -271,7 +271,7 @@ impl<T: Number> Simulation<T> {
     }
 
     /// Returns all current values.
-    fn around(&self) -> Result<Around<'_, T>, Error> {
+    pub(super) fn around(&self) -> Result<Around<'_, T>, Error> {
         let names: Vec<String> = self.components().map(str::to_string).collect();
         let fields = names.into_iter().map(|name| Ok((name.clone(), self.field(&name)?)));
         Ok(Around {

@@ -182,7 +182,11 @@ impl<'a> State<'a> {
             }
             TermKind::If(relation, parts) => self.choice(*relation, parts, at, halo),
             TermKind::Call(function, args) => self.call(*function, args, at, halo),
-            TermKind::Let(_) | TermKind::Coordinate(_) | TermKind::Side(..) | TermKind::Normal => {
+            TermKind::Let(_)
+            | TermKind::Coordinate(_)
+            | TermKind::Side(..)
+            | TermKind::Normal
+            | TermKind::Rise(_) => {
                 unreachable!("no part of an equation")
             }
         }

@@ -119,7 +119,8 @@ fn holds_slope(model: &Model, term: &Term) -> bool {
         | TermKind::Source(_)
         | TermKind::Coordinate(_)
         | TermKind::Side(..)
-        | TermKind::Normal => false,
+        | TermKind::Normal
+        | TermKind::Rise(_) => false,
     }
 }
 
@@ -129,7 +130,7 @@ pub(super) fn is_uniform(model: &Model, term: &Term) -> bool {
     match &term.kind {
         TermKind::Number(_) | TermKind::Param(_) | TermKind::Time | TermKind::Epsilon => true,
         TermKind::Field(_) | TermKind::Source(_) | TermKind::Coordinate(_) => false,
-        TermKind::Side(..) | TermKind::Normal => false,
+        TermKind::Side(..) | TermKind::Normal | TermKind::Rise(_) => false,
         TermKind::Let(i) => is_uniform(model, &model.lets[*i].value),
         TermKind::Neg(a) | TermKind::Pow(a, _) | TermKind::Component(a, _) => all(&[a]),
         TermKind::Derivative { of, .. } => all(&[of]),
@@ -190,6 +191,7 @@ pub(super) fn linear<'a>(
         | TermKind::Coordinate(_)
         | TermKind::Side(..)
         | TermKind::Normal
+        | TermKind::Rise(_)
         | TermKind::Div(..)
         | TermKind::Pow(..)
         | TermKind::If(..) => whole(),

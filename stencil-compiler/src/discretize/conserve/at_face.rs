@@ -151,7 +151,8 @@ impl Law<'_> {
         axis: usize,
     ) -> Result<Vec<FaceFlux>> {
         let Some(at_face) = &self.model.at_face else {
-            return Ok(fluxes.into_iter().map(FaceFlux::plain).collect());
+            let plain = fluxes.into_iter().map(FaceFlux::plain).collect();
+            return self.with_products(expander, plain, axis);
         };
         let span = at_face.span;
         let own = self.at_faces(expander, axis)?;
@@ -185,7 +186,7 @@ impl Law<'_> {
                 entering: beside(paths.1, "entering")?,
             });
         }
-        Ok(all)
+        self.with_products(expander, all, axis)
     }
 
     /// The means of the cells below and above their common face, seen from the cell below.
@@ -212,7 +213,7 @@ impl Law<'_> {
         let mut sums = vec![Poly::default(); self.components_conserved().len()];
         for (at, (field, _)) in at_face.fields.iter().enumerate() {
             for (_, component) in self.components_of(*field) {
-                let slope = Slope { component, axis };
+                let slope = Slope { component, axis, of_any: false };
                 let mut factors = Vec::new();
                 for (stop, place) in stops.iter().zip(["cell", "own", "star"]) {
                     let label = format!("{}_{word}_{place}", AXES[axis]);
@@ -263,9 +264,8 @@ impl Law<'_> {
                     *sum = of.plus(sum, &value)?;
                 }
             }
-            let own = entries.iter().zip(sums);
-            for (_, sum) in own.filter(|(entry, _)| entry.is_some()) {
-                all.push(of.whole(format!("factor_{label}"), sum));
+            for (at, _) in self.components_of(flux.field) {
+                all.push(of.whole(format!("factor_{label}"), sums[at].clone()));
             }
         }
         Ok(all)

@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::algebra::Algebra;
+use super::products::along;
 use super::tangent::Tangent;
 use super::{AXES, Law};
 use crate::diag::Code;
@@ -15,14 +16,19 @@ use crate::discretize::DiscretizeError;
 use crate::discretize::expand::{Result, States};
 use crate::discretize::poly::{AtomId, Poly};
 use crate::expr::Op;
+use crate::model::Waves;
 
-/// A law along an axis, linearized at a state.
+/// A law along an axis, linearized at a state: all of it, or a block that does without the others.
 pub(in crate::discretize) struct Linear {
+    /// The numbers of its components among the conserved ones.
+    members: Vec<usize>,
     /// Atoms for the conserved components.
     conserved: Vec<AtomId>,
     /// Definitions of `let`s whose values are known.
     meanings: BTreeMap<AtomId, Poly>,
     fluxes: Vec<Poly>,
+    /// The factors of slopes beside the fluxes, of the conserved components in their order.
+    products: Vec<BTreeMap<usize, Poly>>,
     names: Vec<String>,
     pub(super) kinds: WaveKinds,
     /// The slowest speed, that of the flow, and the fastest.
@@ -49,18 +55,83 @@ pub(super) struct Split {
 }
 
 impl Law<'_> {
-    /// The law along an axis, linear at a state all of which has names; `label` tells it from others.
+    /// The law along an axis, linear at a state all of which has names, block by block; `label` tells it from others.
     pub(super) fn linear(
         &self,
         of: &mut Algebra<'_, '_>,
         states: &States,
         axis: usize,
         label: &str,
-    ) -> Result<Linear> {
+    ) -> Result<Vec<Linear>> {
         let label = format!("{}_{label}", AXES[axis]);
         let fluxes = self.fluxes(of.expander, states, axis, &label)?;
-        let [flow, sound] = match &self.waves {
-            Some(waves) => self.flow_and_sound(of.expander, waves, states, axis, &label)?,
+        let conserved = self.components_conserved();
+        let mut all = Vec::new();
+        match self.blocks.get(axis) {
+            None => {
+                let members = (0..conserved.len()).collect();
+                let sounds = self.sounds(of, self.waves.as_ref(), states, axis, &label)?;
+                all.push((members, self.kinds[axis], sounds));
+            }
+            Some(blocks) => {
+                for (number, block) in blocks.iter().enumerate() {
+                    let label = format!("{label}_{number}");
+                    let sounds = self.sounds(of, Some(&block.waves), states, axis, &label)?;
+                    all.push((block.members.clone(), block.kinds, sounds));
+                }
+            }
+        }
+        let names = conserved.iter().map(|c| &self.components.fields[*c]);
+        let names: Vec<String> = names.map(|name| format!("{name}_{label}")).collect();
+        let atoms = conserved.iter().filter_map(|component| {
+            let (atom, _) = states.components[*component].as_scaled_atom()?;
+            Some(atom)
+        });
+        let atoms: Vec<AtomId> = atoms.collect();
+        if atoms.iter().collect::<BTreeSet<_>>().len() < conserved.len() {
+            let span = self.model.average.as_ref().map_or(of.span, |a| a.of.span);
+            let message = "two components of what is conserved are the same for all states";
+            return Err(DiscretizeError::new(Code::WrongWayBack, span, message));
+        }
+        let products = self.conserved_columns(of, states, axis, &label)?;
+        let meanings = self.meanings(of, states, &label)?;
+        let part = |(members, kinds, ([slowest, flow, fastest], sound)): (
+            Vec<usize>,
+            WaveKinds,
+            ([Poly; 3], Poly),
+        )| {
+            let place = |(column, factor): (&usize, &Poly)| {
+                let at = members.iter().position(|member| member == column)?;
+                Some((at, factor.clone()))
+            };
+            Linear {
+                conserved: members.iter().map(|at| atoms[*at]).collect(),
+                fluxes: members.iter().map(|at| fluxes[*at].clone()).collect(),
+                products: (members.iter())
+                    .map(|at| products[*at].iter().filter_map(place).collect())
+                    .collect(),
+                names: members.iter().map(|at| names[*at].clone()).collect(),
+                meanings: meanings.clone(),
+                kinds,
+                speeds: [slowest, flow, fastest],
+                sound,
+                members,
+            }
+        };
+        Ok(all.into_iter().map(part).collect())
+    }
+
+    /// The slowest speed, that of the flow and the fastest, and the sound, which is not negative.
+    fn sounds(
+        &self,
+        of: &mut Algebra<'_, '_>,
+        waves: Option<&Waves>,
+        states: &States,
+        axis: usize,
+        label: &str,
+    ) -> Result<([Poly; 3], Poly)> {
+        let [flow, sound] = match waves {
+            Some(waves) => self.flow_and_sound(of.expander, waves, states, axis, label)?,
             None => [Poly::default(), Poly::default()],
         };
         // Without sound, all is carried with the flow.
@@ -73,28 +144,7 @@ impl Law<'_> {
         let slowest = of.named(format!("slowest_{label}"), slowest);
         let fastest = of.plus(&flow, &sound)?;
         let fastest = of.named(format!("fastest_{label}"), fastest);
-        let conserved = self.components_conserved();
-        let names = conserved.iter().map(|c| &self.components.fields[*c]);
-        let names = names.map(|name| format!("{name}_{label}")).collect();
-        let atoms = conserved.iter().filter_map(|component| {
-            let (atom, _) = states.components[*component].as_scaled_atom()?;
-            Some(atom)
-        });
-        let atoms: Vec<AtomId> = atoms.collect();
-        if atoms.iter().collect::<BTreeSet<_>>().len() < conserved.len() {
-            let span = self.model.average.as_ref().map_or(of.span, |a| a.of.span);
-            let message = "two components of what is conserved are the same for all states";
-            return Err(DiscretizeError::new(Code::WrongWayBack, span, message));
-        }
-        Ok(Linear {
-            conserved: atoms,
-            meanings: self.meanings(of, states, &label)?,
-            fluxes,
-            names,
-            kinds: self.kinds[axis],
-            speeds: [slowest, flow, fastest],
-            sound,
-        })
+        Ok(([slowest, flow, fastest], sound))
     }
 
     /// The definitions of the `let`s whose values the states give.
@@ -122,12 +172,31 @@ impl Law<'_> {
 }
 
 impl Linear {
+    /// The values of its components, of all conserved ones.
+    pub(super) fn own<T: Clone>(&self, all: &[T]) -> Vec<T> {
+        self.members.iter().map(|at| all[*at].clone()).collect()
+    }
+
+    /// Puts the values of its components to their places.
+    pub(super) fn put(&self, own: Vec<Poly>, all: &mut [Poly]) {
+        for (at, value) in self.members.iter().zip(own) {
+            all[*at] = value;
+        }
+    }
+
     /// The Jacobian of the fluxes times a jump.
     pub(super) fn advanced(&self, of: &mut Algebra<'_, '_>, jump: &[Poly]) -> Result<Vec<Poly>> {
         let changes = self.conserved.iter().copied().zip(jump.iter().cloned());
         let mut tangent = Tangent::new(changes.collect(), &self.meanings);
-        let fluxes = self.fluxes.iter();
-        fluxes.map(|flux| tangent.of(of, flux)).collect()
+        let mut all = Vec::new();
+        for (flux, product) in self.fluxes.iter().zip(along(of, &self.products, jump)?) {
+            let change = tangent.of(of, flux)?;
+            all.push(match product.0.is_empty() {
+                true => change,
+                false => of.onto(&change, &product, "change")?,
+            });
+        }
+        Ok(all)
     }
 
     /// `B d/c` of a jump, from the Jacobian times the jump.
@@ -240,6 +309,32 @@ impl Linear {
     }
 }
 
+/// The part of a jump in each family of all blocks, with its speed, so that a mirror reverses them; `advanced` is the Jacobian times the
+/// jump, where that is known.
+pub(super) fn families_of_blocks(
+    of: &mut Algebra<'_, '_>,
+    blocks: &[Linear],
+    jump: &[Poly],
+    advanced: Option<&[Poly]>,
+) -> Result<Vec<(Poly, Vec<Poly>)>> {
+    let (mut first, mut last) = (Vec::new(), Vec::new());
+    for block in blocks {
+        let advanced = advanced.map(|advanced| block.own(advanced));
+        let split = block.split(of, &block.own(jump), advanced.as_deref())?;
+        let mut families = Vec::new();
+        for (speed, parts) in block.families(of, &split)? {
+            let mut all = vec![Poly::default(); jump.len()];
+            block.put(parts, &mut all);
+            families.push((speed, all));
+        }
+        let behind = families.split_off(families.len().div_ceil(2));
+        first.extend(families);
+        last.push(behind);
+    }
+    first.extend(last.into_iter().rev().flatten());
+    Ok(first)
+}
+
 /// Speeds closer to each other than this share of their sizes are one.
 const APART: i128 = 1000;
 
@@ -288,14 +383,21 @@ fn over_width(
     Ok(of.named("over_width", inverse))
 }
 
-/// The sum over all families; those that a mirror exchanges come first.
+/// The sum over all families, from the slowest to the fastest: those that a mirror exchanges are added first, pair by pair.
 pub(super) fn sum_of_families(of: &mut Algebra<'_, '_>, all: &[Vec<Poly>]) -> Result<Vec<Poly>> {
-    let Some((first, rest)) = all.split_first() else {
-        return Ok(Vec::new());
-    };
-    let mut sums = first.clone();
-    for family in rest.iter().rev() {
-        for (sum, part) in sums.iter_mut().zip(family) {
+    let mut pairs: Vec<Vec<Poly>> = Vec::new();
+    for (at, family) in all.iter().enumerate().take(all.len().div_ceil(2)) {
+        let mut sums = family.clone();
+        let other = all.len() - 1 - at;
+        for (sum, part) in sums.iter_mut().zip(&all[other]).filter(|_| other > at) {
+            *sum = of.onto(sum, part, "all_families")?;
+        }
+        pairs.push(sums);
+    }
+    let mut pairs = pairs.into_iter();
+    let mut sums = pairs.next().unwrap_or_default();
+    for pair in pairs {
+        for (sum, part) in sums.iter_mut().zip(&pair) {
             *sum = of.onto(sum, part, "all_families")?;
         }
     }

@@ -78,6 +78,7 @@ impl Law<'_> {
             at_faces: AtFaces::MovedAlong,
             waves: self.waves.clone(),
             kinds: self.kinds.clone(),
+            blocks: self.blocks.clone(),
             rest: self.rest.clone(),
             ..*self
         }
@@ -175,20 +176,21 @@ impl Law<'_> {
             let sum = of.whole(format!("{name}_excesses"), sum);
             curvature.push(of.scaled(&sum, -3, 1)?);
         }
-        let linear = self.linear(of, &cell, axis, "cell")?;
-        let split = linear.split(of, &curvature, None)?;
         let mut all = [changes.clone(), changes];
-        for (at, changes) in all.iter_mut().enumerate() {
-            let shares = linear.speeds.each_ref().map(|speed| {
-                let toward = if at == 0 { speed.clone() } else { speed.negated() };
-                crossed(of, &toward, axis)
-            });
-            let [slowest, flow, fastest] = shares;
-            let (slowest, flow, fastest) = (slowest?, flow?, fastest?);
-            let more = linear.apply(of, [&slowest, &flow, &fastest], &split)?;
-            for (component, more) in conserved.iter().zip(more) {
-                let label = format!("{}_traced", self.components.fields[*component]);
-                changes[*component] = of.onto(&changes[*component], &more, label)?;
+        for block in self.linear(of, &cell, axis, "cell")? {
+            let split = block.split(of, &block.own(&curvature), None)?;
+            for (at, changes) in all.iter_mut().enumerate() {
+                let shares = block.speeds.each_ref().map(|speed| {
+                    let toward = if at == 0 { speed.clone() } else { speed.negated() };
+                    crossed(of, &toward, axis)
+                });
+                let [slowest, flow, fastest] = shares;
+                let (slowest, flow, fastest) = (slowest?, flow?, fastest?);
+                let more = block.apply(of, [&slowest, &flow, &fastest], &split)?;
+                for (component, more) in block.own(&conserved).into_iter().zip(more) {
+                    let label = format!("{}_traced", self.components.fields[component]);
+                    changes[component] = of.onto(&changes[component], &more, label)?;
+                }
             }
         }
         Ok(all)

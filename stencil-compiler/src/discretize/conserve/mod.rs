@@ -17,13 +17,16 @@ use crate::model::{Averaged, Model, Sweep, Term, TermKind, Variables, Waves};
 mod algebra;
 mod at_face;
 mod average;
+mod blocks;
 mod bounds;
 mod check_round_trip;
 mod edges;
 mod families;
+mod flowing;
 mod fluxes;
 mod forecast;
 pub(crate) mod limiters;
+mod products;
 mod ranges;
 mod rational;
 pub(crate) mod reconstruct;
@@ -40,6 +43,7 @@ mod waves;
 
 use algebra::Algebra;
 use at_face::FaceFlux;
+use blocks::Block;
 use families::WaveKinds;
 use forecast::AtFaces;
 pub(super) use rational::are_equal;
@@ -87,6 +91,7 @@ pub(super) fn rates(
     for (what, follow) in primitives.chain(average.map(|all| ("averages", all))) {
         law.check_round_trip(what, follow)?;
     }
+    law.check_products()?;
     law.check_declared()?;
     law.check_transport(expander)?;
     let mut through = law.through_faces(expander)?;
@@ -159,15 +164,16 @@ pub(super) fn derived_waves(
     bare.scheme.traces = false;
     bare.at_face = None;
     let law = Law::new(&bare, components, span).ok()?;
-    let (waves, only_bounds) = match law.derived_waves() {
-        Ok(waves) => (waves, None),
-        Err(error) => {
-            // The error, without the way out.
-            let why = error.message.split(';').next().map(str::to_string);
-            (law.bounding_waves(error).ok()?, why)
-        }
+    let error = match law.derived_waves() {
+        Ok(waves) => return Some(DerivedWaves { waves, only_bounds: None, blocks: Vec::new() }),
+        Err(error) => error,
     };
-    Some(DerivedWaves { waves, only_bounds })
+    // The error, without the way out.
+    let why = error.message.split(';').next().map(str::to_string);
+    let waves = law.bounding_waves(error).ok()?;
+    let blocks = law.derived_blocks().ok()?.unwrap_or_default();
+    let only_bounds = why.filter(|_| blocks.is_empty());
+    Some(DerivedWaves { waves, only_bounds, blocks: law.named_blocks(&blocks) })
 }
 
 /// The fluxes of a model, and the scheme that takes their divergence.
@@ -181,6 +187,8 @@ pub(super) struct Law<'a> {
     waves: Option<Waves>,
     /// The kinds of waves along each axis, if the speeds are those of all waves.
     kinds: Vec<WaveKinds>,
+    /// Along each axis the blocks that have waves of their own, if the law has several sounds; else empty.
+    blocks: Vec<Vec<Block>>,
     /// The states that Riemann problems are solved between.
     at_faces: AtFaces,
     /// The terms of each component that go into one step with the fluxes beside them.
@@ -207,6 +215,7 @@ impl<'a> Law<'a> {
                 .ok_or_else(|| unknown("limiter", &scheme.limiter))?,
             waves: model.waves.clone(),
             kinds: vec![WaveKinds { flow: true, sound: true }; model.dimension],
+            blocks: Vec::new(),
             at_faces: AtFaces::of(model),
             rest: vec![Poly::default(); components.fields.len()],
         };
@@ -218,10 +227,17 @@ impl<'a> Law<'a> {
                 Err(error) if !needs_all && error.code == Code::NeedsWaves => {
                     law.bounding_waves(error)?
                 }
+                Err(error) if error.code == Code::NeedsWaves => match law.derived_blocks()? {
+                    Some(blocks) => {
+                        law.blocks = blocks;
+                        law.bounding_waves(error)?
+                    }
+                    None => return Err(error),
+                },
                 derived => derived?,
             });
         }
-        if let Some(waves) = law.waves.as_ref().filter(|_| needs_all) {
+        if let Some(waves) = law.waves.as_ref().filter(|_| needs_all && law.blocks.is_empty()) {
             law.kinds = law.kinds_of(waves)?;
         }
         Ok(law)
@@ -230,8 +246,8 @@ impl<'a> Law<'a> {
     /// The components that are conserved, each with the place of its flux, in order.
     fn conserved(&self) -> impl Iterator<Item = (usize, Span)> + '_ {
         self.model.fluxes.iter().flat_map(|flux| {
-            let entries = self.components.of_field(flux.field).iter();
-            entries.filter_map(|entry| Some((entry.as_ref()?.0, flux.span)))
+            let own = self.components_of(flux.field);
+            own.map(|(_, component)| (component, flux.span))
         })
     }
 
@@ -291,8 +307,8 @@ impl<'a> Law<'a> {
                 propagated.into_iter().map(|propagated| propagated.fluxes).collect()
             }
         };
-        let plain = |fluxes: Vec<Poly>| fluxes.into_iter().map(FaceFlux::plain).collect();
-        Ok(fluxes.into_iter().map(plain).collect())
+        let through = fluxes.into_iter().enumerate();
+        through.map(|(axis, fluxes)| self.through(expander, fluxes, axis)).collect()
     }
 
     /// The upper face of a cell along an axis, with the data of both sides.
@@ -324,13 +340,10 @@ impl<'a> Law<'a> {
         let names = self
             .conserved()
             .map(|(component, _)| format!("{}_{}", self.components.fields[component], AXES[axis]));
-        Ok(Face {
-            algebra: Algebra { expander, span },
-            law: self,
-            axis,
-            names: names.collect(),
-            sides,
-        })
+        let (names, algebra) = (names.collect(), Algebra { expander, span });
+        let mut face = Face { algebra, law: self, axis, names, sides };
+        self.add_products(&mut face)?;
+        Ok(face)
     }
 
     /// The data of one side of a face: `ahead` cells along the axis from the cell below it. Fluxes are those of the
@@ -353,13 +366,21 @@ impl<'a> Law<'a> {
             None => None,
             Some(waves) => Some(self.speeds(expander, waves, &states, axis, &label)?),
         };
+        let mut of_blocks = Vec::new();
+        for (number, block) in self.blocks.get(axis).into_iter().flatten().enumerate() {
+            let label = format!("{label}_{number}");
+            of_blocks.push(self.speeds(expander, &block.waves, &states, axis, &label)?);
+        }
         let knows = self.solver.row.needs == Needs::Contact;
         let contact = match self.waves.as_ref().filter(|_| knows) {
             None => None,
             Some(waves) => self.contact(expander, waves, &states, axis, &label)?,
         };
-        let weighed = match (self.solver.row.needs, self.model.scheme.average) {
-            (Needs::Nothing | Needs::Speeds, _) => Vec::new(),
+        let row = self.solver.row;
+        // Declared waves are split sideways between both sides.
+        let splits = row.takes_apart && self.reconstruction.row.propagates;
+        let weighed = match (row.needs, self.model.scheme.average) {
+            (Needs::Nothing | Needs::Speeds, _) if !splits => Vec::new(),
             (_, Averaged::Faces) => self.weighed(expander, &states, &label)?,
             (_, Averaged::Cells) => {
                 let [cell, _] = self.cells(expander, axis);
@@ -374,6 +395,7 @@ impl<'a> Law<'a> {
             states: states.iter().map(&mut seen).collect(),
             fluxes: fluxes.iter().map(&mut seen).collect(),
             waves: waves.map(|waves| waves.each_ref().map(&mut seen)),
+            of_blocks: of_blocks.iter().map(|waves| waves.each_ref().map(&mut seen)).collect(),
             contact: contact.map(|contact| contact.map(&mut seen)),
             weighed: weighed.iter().map(|value| value.map(&mut seen)).collect(),
         })

@@ -192,7 +192,8 @@ impl Law<'_> {
     fn cells_at(&self, face: &mut Face<'_, '_, '_>) -> Result<[CellState; 2]> {
         let (axis, expander) = (face.axis, &mut *face.algebra.expander);
         // A cell has one flux of its own, whichever face it is seen from.
-        if self.model.at_face.is_none() && !self.model.flows_by_sources() {
+        let plain = self.model.at_face.is_none() && !self.has_products();
+        if plain && !self.model.flows_by_sources() {
             return Ok(face.sides.each_ref().map(|side| CellState {
                 states: side.states.clone(),
                 fluxes: side.fluxes.clone(),

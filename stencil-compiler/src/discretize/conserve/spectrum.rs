@@ -153,6 +153,12 @@ impl Law<'_> {
                 row.push(tangent.of(&mut of, flux)?);
             }
         }
+        let products = self.conserved_columns(&mut of, &states, axis, "form")?;
+        for (row, factors) in rows.iter_mut().zip(products) {
+            for (column, factor) in factors {
+                row[column] = of.plus(&row[column], &factor)?;
+            }
+        }
         Ok(Jacobian { rows, declared })
     }
 }
@@ -169,7 +175,7 @@ impl Jacobian {
     }
 
     /// The kinds of waves, if the declared ones are all; else whether there was no point to try.
-    fn kinds(&self, expander: &Expander<'_>) -> std::result::Result<WaveKinds, bool> {
+    pub(super) fn kinds(&self, expander: &Expander<'_>) -> std::result::Result<WaveKinds, bool> {
         let [flow, sound] = self.declared.as_ref().ok_or(true)?;
         let mut trials = Vec::new();
         for number in 0..POINTS {

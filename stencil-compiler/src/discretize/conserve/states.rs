@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::algebra::Algebra;
-use super::families::sum_of_families;
+use super::families::{families_of_blocks, sum_of_families};
 use super::reconstruct::{Cell, Steps};
 use super::{AXES, Law};
 use crate::discretize::components::suffixes;
@@ -117,7 +117,7 @@ impl Law<'_> {
     ) -> Result<BTreeMap<usize, [Poly; 2]>> {
         let states = self.in_cell(of.expander);
         let conserved = self.components_conserved();
-        let linear = self.linear(of, &states, axis, "cell")?;
+        let blocks = self.linear(of, &states, axis, "cell")?;
         // For each family and component: the differences.
         let mut parts: Vec<Vec<BTreeMap<i32, Poly>>> = Vec::new();
         for ahead in -self.reconstruction.row.reach..self.reconstruction.row.reach {
@@ -130,8 +130,8 @@ impl Law<'_> {
                 let step = of.named(&name, step);
                 steps.push(of.expander.atoms.at(&step, axis, ahead));
             }
-            let split = linear.split(of, &steps, None)?;
-            for (family, (_, carried)) in linear.families(of, &split)?.into_iter().enumerate() {
+            let families = families_of_blocks(of, &blocks, &steps, None)?;
+            for (family, (_, carried)) in families.into_iter().enumerate() {
                 if parts.len() <= family {
                     parts.push(vec![BTreeMap::new(); conserved.len()]);
                 }

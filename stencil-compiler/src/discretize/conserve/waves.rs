@@ -5,7 +5,7 @@
 
 use super::algebra::Algebra;
 use super::families::sum_of_families;
-use super::riemann::Face;
+use super::riemann::{Face, Sideways};
 use super::{AXES, Law};
 use crate::catalogue::Rank;
 use crate::discretize::expand::{Expander, Result, States};
@@ -64,17 +64,18 @@ impl Law<'_> {
         let axis = face.axis;
         let of = &mut face.algebra;
         let mut all = Vec::new();
-        for (speed, carried) in waves {
-            let size = of.abs(&speed);
+        for wave in waves {
+            let size = of.abs(&wave.speed);
             let courant = of.times_step(&size, axis)?;
             let rest = of.minus(&of.number(1, 1), &courant)?;
-            let strength = of.times(&size, &rest)?;
+            let upwind = wave.size(of);
+            let strength = of.times(&upwind, &rest)?;
             let strength = of.halved(&strength)?;
-            let share = self.limited(of, &speed, &carried, axis)?;
+            let share = self.limited(of, &wave.speed, &wave.parts, axis)?;
             let factor = of.times(&share, &strength)?;
             let factor = of.named("correction", factor);
             let mut corrected = Vec::new();
-            for part in &carried {
+            for part in &wave.parts {
                 let part = of.times(&factor, part)?;
                 corrected.push(of.named("corrected", part));
             }
@@ -118,7 +119,7 @@ impl Law<'_> {
         let mut pairs = a.iter().zip(b);
         let mut sum = Poly::default();
         for flux in &self.model.fluxes {
-            let count = self.components.of_field(flux.field).iter().flatten().count();
+            let count = self.components_of(flux.field).count();
             let mut products = Vec::new();
             for (a, b) in pairs.by_ref().take(count) {
                 products.push(of.times(a, b)?);
@@ -170,13 +171,31 @@ impl Law<'_> {
         other: usize,
     ) -> Result<Vec<Poly>> {
         let label = format!("between_{}", AXES[axis]);
-        let linear = self.linear(of, &propagated.between, other, &label)?;
         let Some(fan) = self.solver.fan else {
             return Ok(propagated.fluxes.clone());
         };
+        let linear = match fan.sideways {
+            Sideways::Declared => None,
+            Sideways::Linear(split) => {
+                Some((split, self.linear(of, &propagated.between, other, &label)?))
+            }
+        };
         let mut sums = vec![[Poly::default(), Poly::default()]; propagated.fluxes.len()];
         for (entering, behind) in propagated.entering.iter().zip([0, -1]) {
-            let [rising, falling] = (fan.sideways)(&linear, of, entering)?;
+            let [rising, falling] = match &linear {
+                Some((split, blocks)) => {
+                    let mut both = [(); 2].map(|()| vec![Poly::default(); entering.len()]);
+                    for block in blocks {
+                        for (parts, all) in
+                            split(block, of, &block.own(entering))?.into_iter().zip(&mut both)
+                        {
+                            block.put(parts, all);
+                        }
+                    }
+                    both
+                }
+                None => self.sideways_by_waves(of, &propagated.between, other, &label, entering)?,
+            };
             for (sums, parts) in sums.iter_mut().zip(rising.into_iter().zip(falling)) {
                 for (sum, part) in sums.iter_mut().zip([parts.0, parts.1]) {
                     let part = of.named("sideways", part);

@@ -80,7 +80,8 @@ impl Term {
             | TermKind::Epsilon
             | TermKind::Coordinate(_)
             | TermKind::Side(..)
-            | TermKind::Normal => true,
+            | TermKind::Normal
+            | TermKind::Rise(_) => true,
             TermKind::Neg(_)
             | TermKind::Add(..)
             | TermKind::Sub(..)

@@ -22,6 +22,9 @@ impl Terms<'_, '_> {
         if name.text == "flux" && self.place == Place::Riemann {
             return self.flux_of_side(arguments, span);
         }
+        if name.text == "rise" && self.place == Place::Riemann {
+            return self.rise(arguments, span);
+        }
         self.no_user_function(name)?;
         let terms = self.terms(arguments);
         if let Some((Meaning::Function(index), declared)) =

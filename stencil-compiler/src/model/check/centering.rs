@@ -162,6 +162,7 @@ impl Finder<'_> {
             | TermKind::Epsilon
             | TermKind::Coordinate(_)
             | TermKind::Side(..)
+            | TermKind::Rise(_)
             | TermKind::Normal => everywhere(),
         }
     }

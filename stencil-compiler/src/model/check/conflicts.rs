@@ -2,6 +2,7 @@
 
 use super::faces::AVERAGE;
 use crate::catalogue::predictors::{self, Forecast};
+use crate::catalogue::riemann::Solver;
 use crate::catalogue::{integrators, reconstructions, riemann};
 use crate::diag::Code;
 use crate::model::{Averaged, Scheme, Sweep, Variables};
@@ -16,11 +17,11 @@ pub(super) struct Conflict {
 }
 
 impl Scheme {
-    /// The reason why the settings do not go together, if they do not.
-    pub(super) fn conflict(&self) -> Option<Conflict> {
+    /// The reason why the settings do not go together, if they do not; `own` is the row of the solver if the system declares it.
+    pub(super) fn conflict(&self, own: Option<&Solver>) -> Option<Conflict> {
         let by = [Some(&self.riemann), self.fallback.as_ref()];
         let mut of_fluxes = by.into_iter().flatten().map(|solver| self.conflict_of_fluxes(solver));
-        let conflict = self.conflict_of_waves().or_else(|| of_fluxes.find_map(|found| found));
+        let conflict = self.conflict_of_waves(own).or_else(|| of_fluxes.find_map(|found| found));
         conflict.or_else(|| self.conflict_of_average()).or_else(|| self.conflict_of_tracing())
     }
 
@@ -107,10 +108,10 @@ impl Scheme {
         predictors::find(&self.time).map(|predictor| predictor.forecast)
     }
 
-    fn conflict_of_waves(&self) -> Option<Conflict> {
+    fn conflict_of_waves(&self, own: Option<&Solver>) -> Option<Conflict> {
         let made = reconstructions::find(&self.reconstruct)?;
-        // A declared solver knows its own waves only.
-        let has_waves = riemann::find(&self.riemann).is_some_and(|own| own.takes_apart);
+        let solver = riemann::find(&self.riemann).or(own);
+        let has_waves = solver.is_some_and(|solver| solver.takes_apart);
         let tableau = (integrators::find(&self.time)?.tableau)();
         let missing = if !has_waves {
             format!("a solver that takes jumps apart, and `{}` does not", self.riemann)
@@ -129,7 +130,7 @@ impl Scheme {
             code: Code::NeedsWholeSteps,
             message: format!("`{}` corrects waves, and needs {missing}", made.name),
             help: format!(
-                "write `reconstruct: {}<limiter = mc>; riemann: roe; time: euler;`, or `riemann: hlle;`",
+                "write `reconstruct: {}<limiter = mc>; riemann: roe; time: euler;`, or `riemann: hlle;`, or declare a solver by its waves",
                 made.name
             ),
             of_variables: false,

@@ -58,7 +58,30 @@ impl Model {
     }
 }
 
+impl Flux {
+    /// The flux along an axis if it is declared [along the normal](TermKind::Normal) of a face, for vectors of this many components;
+    /// `None` if it has an index for the axis.
+    pub(crate) fn along_normal(&self, axis: usize, components: usize) -> Option<Term> {
+        self.value.has_normal().then(|| self.value.with_normal(axis, components))
+    }
+}
+
 impl Term {
+    /// Is it made of the normal of a face?
+    pub(crate) fn has_normal(&self) -> bool {
+        self.kind == TermKind::Normal || self.parts().into_iter().any(Term::has_normal)
+    }
+
+    /// The same with the unit vector along an axis in place of the normal.
+    fn with_normal(&self, axis: usize, components: usize) -> Term {
+        if self.kind != TermKind::Normal {
+            return self.with_parts(&mut |part| part.with_normal(axis, components));
+        }
+        let entry = |at: usize| Term::integer(i128::from(at == axis), self.span);
+        let entries = (0..components).map(entry).collect();
+        Term::of(TermKind::Stack(entries), self.rank, self.span)
+    }
+
     /// Does it take a derivative, directly or in a `let`?
     pub(crate) fn differentiates(&self, lets: &[Let]) -> bool {
         let mut found = false;
@@ -130,7 +153,9 @@ pub(super) fn fluxes<'a>(scope: &mut Scope<'a>, system: &'a System) -> Option<Ve
     let mut all: Vec<Flux> = Vec::new();
     for (i, item) in system.fluxes.iter().enumerate() {
         let value = item.value.as_ref();
+        scope.sees_normal = true;
         let value = value.and_then(|ast| scope.term(ast, item.at, Place::System));
+        scope.sees_normal = false;
         let earlier = system.fluxes[..i].iter();
         let same = |other: &&FluxItem| other.field.text == item.field.text;
         if let Some(first) = earlier.into_iter().find(same) {
@@ -170,11 +195,19 @@ fn rank_of_flux(scope: &mut Scope<'_>, item: &FluxItem, rank: Option<Rank>, valu
         return;
     };
     let name = &item.field.text;
+    if value.has_normal() {
+        if value.rank != rank {
+            scope.report(unequal("flux along the normal", name, rank, value.rank, value.span));
+        }
+        return;
+    }
     match flowing(rank) {
         None => {
             let message = format!("`{name}` is a tensor, and its flux would have three indices");
             let diagnostic = Diagnostic::new(Code::RankMismatch, item.field.span, message);
-            scope.report(diagnostic.help("declare its rows as vectors"));
+            scope.report(diagnostic.help(format!(
+                "write the flux along the normal of a face: `flux {name} -> -2*sym(outer(normal, v));`"
+            )));
         }
         Some(flowing) if flowing != value.rank => {
             let what = format!("flux of the {} `{name}`", rank.name());

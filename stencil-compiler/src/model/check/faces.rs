@@ -1,5 +1,6 @@
 //! The settings of a scheme that make fluxes through faces.
 
+use super::paths;
 use super::reconstruction;
 use super::scheme::{chosen, unknown, without_argument};
 use crate::catalogue::riemann;
@@ -8,6 +9,7 @@ use crate::diag::{Code, Diagnostic, Diagnostics, Span};
 use crate::expr::Rational;
 use crate::model::parse::ast::{Name, Setting, System};
 use crate::model::parse::{number, parse_str};
+use crate::model::riemann::row;
 use crate::model::{Averaged, Repair, RiemannSolver, Scheme, Splitting, Sweep};
 
 /// The orders in which axes are swept.
@@ -84,6 +86,8 @@ pub(super) fn setting(
     } else if key.text == "repair" {
         let found = chosen(setting, "repair", REPAIRS, diagnostics);
         scheme.repair = found.unwrap_or(scheme.repair);
+    } else if key.text == "path" {
+        paths::path(scheme, setting, diagnostics);
     } else {
         reconstruction::reconstruction(scheme, setting, diagnostics);
         if let Some(name) = &setting.variables {
@@ -212,8 +216,14 @@ const ANY_LAW: &str =
     scheme any for Any";
 
 /// Reports settings that do not go together, at the one that asks for the others.
-pub(super) fn together(scheme: &Scheme, settings: &[Setting], diagnostics: &mut Diagnostics) {
-    let Some(conflict) = scheme.conflict() else {
+pub(super) fn together(
+    system: &System,
+    scheme: &Scheme,
+    settings: &[Setting],
+    diagnostics: &mut Diagnostics,
+) {
+    let own = system.solvers.iter().find(|own| own.name.text == scheme.riemann);
+    let Some(conflict) = scheme.conflict(own.map(|own| row(!own.waves.is_empty()))) else {
         return;
     };
     let asks = settings.iter().find(|s| s.key.text == "reconstruct");
@@ -227,7 +237,7 @@ pub(super) fn together(scheme: &Scheme, settings: &[Setting], diagnostics: &mut 
 
 impl Scheme {
     /// The scheme with another setting for fluxes, as the language has it: `riemann` and a solver, `reconstruct` and
-    /// its value, `sweep`, `source` or `repair`. `solvers` are those that the system declares.
+    /// its value, `sweep`, `source`, `repair` or `path`. `solvers` are those that the system declares.
     ///
     /// ```
     /// use stencil_compiler::model::Scheme;
@@ -258,7 +268,13 @@ impl Scheme {
             "reconstruct" => "riemann: roe; time: euler;",
             _ => "",
         };
-        let solver = |own: &RiemannSolver| format!("riemann {} {{ q = below.q; }} ", own.name);
+        let solver = |own: &RiemannSolver| {
+            let gives = match own.gives.are_waves() {
+                true => "wave above.q - below.q at below.q { q = 1; }",
+                false => "q = below.q;",
+            };
+            format!("riemann {} {{ {gives} }} ", own.name)
+        };
         let solvers: String = solvers.iter().map(solver).collect();
         let law = ANY_LAW.replace("waves {", &format!("{solvers} waves {{"));
         let read = |others: &str| parse_str(&format!("{law} {{ {others} {key}: {text}; }}"));
@@ -281,6 +297,7 @@ impl Scheme {
             "sweep" => scheme.sweep = read.sweep,
             "source" => scheme.source = read.source,
             "repair" => scheme.repair = read.repair,
+            "path" => scheme.points = read.points,
             _ => {
                 scheme.reconstruct = read.reconstruct;
                 scheme.limiter = read.limiter;

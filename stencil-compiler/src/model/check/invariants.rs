@@ -5,30 +5,21 @@ use std::collections::BTreeSet;
 use super::extents::too_far_down;
 use super::ranks::{self, Ranked};
 use super::riemann::WORDS;
+pub(super) use super::sees::Sees;
+use super::sees::visible;
 use super::terms::is_zero;
 use super::{ORDERS, centering, conserved, limits, names};
 use crate::catalogue::riemann::Needs;
 use crate::catalogue::{Rank, integrators, limiters, reconstructions, riemann};
 use crate::expr::Rational;
 use crate::model::parse::{normal_unit, number};
+use crate::model::riemann::row;
 use crate::model::{
     HIGHEST, Model, Primitives, Range, Scheme, Symmetry, Term, TermKind, Variables, Waves, to_f64,
 };
 
 /// The error, in words for the maker of the model.
 pub(super) type Checked = Result<(), String>;
-
-/// The operands of an expression beside numbers, parameters and time.
-#[derive(Clone, Copy)]
-pub(super) enum Sees {
-    /// Fields, sources, derivatives and this many of the first `let`s.
-    Lets(usize),
-    /// Coordinates.
-    Coordinates,
-    /// The states on both sides of a face, which see this many of the first `let`s; and all `let`s up to another
-    /// number.
-    Sides(usize, usize),
-}
 
 impl Model {
     /// Checks names, indices, ranks, numbers and the schemes. A model that passes prints as source that reads back as
@@ -57,6 +48,7 @@ impl Model {
         }
         let rates = self.equations.iter().map(|equation| &equation.rhs);
         let watched = self.observables.iter().map(|observable| &observable.value);
+        let rates = rates.chain(self.products.iter().map(|product| &product.value));
         let watched = watched.chain(self.speeds.iter().map(|speed| &speed.value));
         let named = self.lets.iter().map(|named| &named.value);
         if let Some(problem) = too_far_down(&self.lets, named.chain(rates).chain(watched)) {
@@ -64,6 +56,7 @@ impl Model {
         }
         self.check_equations()?;
         self.check_fluxes()?;
+        self.check_products()?;
         self.check_solvers()?;
         self.check_observables()?;
         self.check_schemes()
@@ -165,7 +158,7 @@ impl Model {
     fn check_fluxes(&self) -> Checked {
         let mut fields = BTreeSet::new();
         let mut last = None;
-        let mut at_faces = Vec::new();
+        let (mut at_faces, mut values) = (Vec::new(), Vec::new());
         for flux in &self.fluxes {
             let field = self.fields.get(flux.field);
             let flowing = field.and_then(|field| conserved::flowing(field.rank));
@@ -173,11 +166,14 @@ impl Model {
                 "fluxes are not in the order of their fields".to_string()
             })?;
             last = Some(flux.field);
+            let along = flux.along_normal(0, self.components);
+            let flowing = if along.is_some() { field.map(|field| field.rank) } else { flowing };
             ensure(flowing == Some(flux.value.rank), || {
                 format!("the flux of field {} has another rank", flux.field)
             })?;
-            at_faces.push(&flux.value);
+            values.push(along.unwrap_or_else(|| flux.value.clone()));
         }
+        at_faces.extend(&values);
         if let Some(waves) = &self.waves {
             let fits = waves.fit() && !self.fluxes.is_empty();
             ensure(fits, || "speeds of waves that do not fit".to_string())?;
@@ -280,7 +276,8 @@ impl Model {
         ensure(theta == scheme.theta && theta.is_some() == limiter.has_theta, || {
             format!("a wrong parameter of the limiter `{}`", limiter.name)
         })?;
-        if let Some(problem) = scheme.conflict() {
+        let own = self.solvers.iter().find(|own| own.name == scheme.riemann);
+        if let Some(problem) = scheme.conflict(own.map(|own| row(own.gives.are_waves()))) {
             return Err(problem.message);
         }
         let normal = Scheme::default();
@@ -289,10 +286,12 @@ impl Model {
         let plain = scheme.variables == normal.variables
             && scheme.sweep == normal.sweep
             && scheme.source == normal.source
-            && scheme.repair == normal.repair;
+            && scheme.repair == normal.repair
+            && scheme.points == normal.points;
         ensure(!self.fluxes.is_empty() || (chosen == unused && plain), || {
             "a Riemann solver without fluxes".to_string()
         })?;
+        ensure(scheme.path_fits(), || format!("{} points on a path", scheme.points))?;
         ensure(made.limited || scheme.limiter == normal.limiter, || {
             format!("a limiter for `{}`", made.name)
         })?;
@@ -382,6 +381,10 @@ impl Model {
             }
             TermKind::Side(_, of) => self.rank_on_side(of),
             TermKind::Normal => Ok(Rank::Vector),
+            TermKind::Rise(field) => {
+                let flows = self.flux_of(*field).and_then(|_| self.fields.get(*field));
+                flows.map(|f| f.rank).ok_or(format!("field {field} has no flux"))
+            }
             TermKind::Neg(a) => Ok(a.rank),
             TermKind::Add(a, b) => words(ranks::sum(a.rank, b.rank, "add")),
             TermKind::Sub(a, b) => words(ranks::sum(a.rank, b.rank, "subtract")),
@@ -427,7 +430,8 @@ impl Term {
             | TermKind::Time
             | TermKind::Epsilon
             | TermKind::Coordinate(_)
-            | TermKind::Normal => Vec::new(),
+            | TermKind::Normal
+            | TermKind::Rise(_) => Vec::new(),
             TermKind::If(_, parts) => parts.iter().collect(),
             TermKind::Neg(a)
             | TermKind::Pow(a, _)
@@ -440,33 +444,6 @@ impl Term {
             | TermKind::Div(a, b) => vec![a, b],
             TermKind::Stack(parts) | TermKind::Call(_, parts) => parts.iter().collect(),
         }
-    }
-}
-
-/// May the form of a term stand here?
-fn visible(term: &Term, sees: Sees) -> Checked {
-    match (&term.kind, sees) {
-        (TermKind::Coordinate(_), Sees::Lets(_) | Sees::Sides(..)) => {
-            Err("a coordinate outside a source".to_string())
-        }
-        (TermKind::Side(..) | TermKind::Normal, Sees::Lets(_) | Sees::Coordinates) => {
-            Err("a side of a face outside a Riemann solver".to_string())
-        }
-        (
-            TermKind::Field(_) | TermKind::Source(_) | TermKind::Derivative { .. },
-            Sees::Sides(..),
-        ) => Err("a Riemann solver reads a field beside its sides".to_string()),
-        (
-            TermKind::Field(_) | TermKind::Source(_) | TermKind::Derivative { .. },
-            Sees::Coordinates,
-        ) => Err("the value of a source depends on fields".to_string()),
-        (TermKind::Call(function, _), Sees::Coordinates) if function.differentiates() => {
-            Err(format!("`{}` in the value of a source", function.name()))
-        }
-        (TermKind::Call(function, _), Sees::Sides(..)) if function.differentiates() => {
-            Err(format!("`{}` in a Riemann solver", function.name()))
-        }
-        _ => Ok(()),
     }
 }
 

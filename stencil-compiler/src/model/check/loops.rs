@@ -171,9 +171,9 @@ impl Model {
             Some(solver) => self.with_lets_of(solver).lets.into(),
             None => self.lets.as_slice().into(),
         };
-        let solved = solver.iter().flat_map(|solver| &solver.values);
+        let solved = solver.iter().flat_map(|solver| solver.terms());
         let all = self.evaluated().into_iter();
-        for term in all.chain(solved.map(|line| &line.value)) {
+        for term in all.chain(solved) {
             term.visit(&lets, &mut seen, &mut |_| {});
         }
         let of_loop = |at: &usize| lets.get(*at).is_some_and(|named| named.within.is_some());
@@ -185,6 +185,7 @@ impl Model {
     fn evaluated(&self) -> Vec<&Term> {
         let mut all: Vec<&Term> = self.equations.iter().map(|e| &e.rhs).collect();
         all.extend(self.fluxes.iter().map(|flux| &flux.value));
+        all.extend(self.products.iter().map(|product| &product.value));
         all.extend(self.speeds.iter().map(|speed| &speed.value));
         let parts = self.waves.iter().flat_map(|waves| waves.parts());
         all.extend(parts.map(|(_, part)| part));

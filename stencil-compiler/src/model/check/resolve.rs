@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::scope::{Meaning, Scope};
 use super::terms::Place;
 use super::{
-    at_face, centering, conserved, functions, limits, names, observables, primitives, ranges,
-    ranks, riemann, scheme, widths,
+    at_face, centering, conserved, functions, limits, names, observables, primitives, products,
+    ranges, ranks, riemann, scheme, widths,
 };
 use crate::catalogue::{Centering, Rank};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
@@ -42,6 +42,8 @@ pub(in crate::model) fn model(
     if let (Some(Some(at_face)), Some(equations)) = (&at_face, &equations) {
         at_face::slopes(&mut scope, system, at_face, equations);
     }
+    let shared = at_face.as_ref().and_then(Option::as_ref);
+    let products = products::products(&mut scope, system, fluxes.as_deref(), shared);
     let average = primitives::average(&mut scope, system);
     let ranges = ranges::resolve(&mut scope, system);
     let waves = conserved::waves(&mut scope, system);
@@ -66,6 +68,7 @@ pub(in crate::model) fn model(
         lets,
         equations: equations?,
         fluxes: fluxes?,
+        products: products?,
         primitives: primitives?,
         at_face: at_face?,
         average: average?,

@@ -7,6 +7,7 @@ use super::invariants::{Checked, Sees, ensure};
 use super::names;
 use super::resolve::unequal;
 use super::scope::{Meaning, Scope};
+use super::solver_waves;
 use super::terms::{Place, Terms, Typed};
 use crate::catalogue::{Function, Rank, riemann};
 use crate::diag::{Code, Diagnostic, Span};
@@ -91,21 +92,23 @@ fn solver<'a>(
         let value = body.local_value(&line.value);
         values.extend(value.and_then(|value| solved(body.scope, line, value)));
     }
+    let given = item.waves.iter().filter(|_| whole);
+    let waves: Vec<_> = given.filter_map(|wave| solver_waves::wave(&mut body, wave)).collect();
     let lets = scope.split_lets(own);
-    let gives = item.values.first().map_or(Gives::State, |line| line.gives);
-    let solver =
-        RiemannSolver { name: item.name.text.clone(), lets, gives, values, span: item.name.span };
-    if !whole || solver.values.len() < item.values.len() {
+    let (name, span, gives) = (item.name.text.clone(), item.name.span, solver_waves::gives(item));
+    let solver = RiemannSolver { name, lets, gives, values, waves, span };
+    let complete = solver.values.len() == item.values.len();
+    if !whole || !complete || solver.waves.len() < item.waves.len() {
         return None;
     }
     if let Some(law) = law.filter(|law| !law.fluxes.is_empty() && scope.errors() == errors) {
-        complete(scope, law, item, &solver);
+        self::complete(scope, law, item, &solver);
     }
     (scope.errors() == errors).then_some(solver)
 }
 
 /// One line: a field or a `let`, and its value at the face or its flux.
-fn solved(scope: &mut Scope<'_>, line: &SolvedItem, value: Term) -> Option<Solved> {
+pub(super) fn solved(scope: &mut Scope<'_>, line: &SolvedItem, value: Term) -> Option<Solved> {
     let (name, span) = (&line.name, line.name.span);
     let of = match scope.names.get(name.text.as_str()).copied() {
         Some((Meaning::Field(field, rank), _)) => Term::of(TermKind::Field(field), rank?, span),
@@ -127,8 +130,8 @@ fn solved(scope: &mut Scope<'_>, line: &SolvedItem, value: Term) -> Option<Solve
     };
     if of.rank != value.rank {
         let what = match line.gives {
-            Gives::State => "value",
-            Gives::Fluxes => "flux along the normal",
+            Gives::State | Gives::Waves => "value",
+            Gives::Fluxes | Gives::FluxWaves => "flux along the normal",
         };
         scope.report(unequal(what, &name.text, of.rank, value.rank, value.span));
         return None;
@@ -139,9 +142,13 @@ fn solved(scope: &mut Scope<'_>, line: &SolvedItem, value: Term) -> Option<Solve
 
 /// Reports values that a solver gives twice, lacks, or should not give.
 fn complete(scope: &mut Scope<'_>, law: Law<'_>, item: &SolverItem, solver: &RiemannSolver) {
-    if let Some((span, message, help)) = repeated(item, solver.gives) {
+    let wrong = solver_waves::mixed(item, solver.gives);
+    if let Some((span, message, help)) = wrong.or_else(|| repeated(item, solver.gives)) {
         scope.report(Diagnostic::new(Code::BadSolver, span, message).help(help));
         return;
+    }
+    if solver.gives.are_waves() {
+        return scope.complete_waves(solver, law.fluxes);
     }
     let (needed, what) = law.needed(solver, &scope.expansion.lets);
     let given = |kind: &TermKind| solver.values.iter().any(|line| line.of.kind == *kind);
@@ -252,7 +259,7 @@ fn reads(
 
 impl Scope<'_> {
     /// The name of a field or a `let` of the system.
-    fn name_of(&self, kind: &TermKind) -> &str {
+    pub(super) fn name_of(&self, kind: &TermKind) -> &str {
         let mut declared = self.names.iter();
         let found = declared.find(|(_, (meaning, _))| match (meaning, kind) {
             (Meaning::Field(at, _), TermKind::Field(field)) => at == field,
@@ -352,15 +359,18 @@ impl Terms<'_, '_> {
             self.scope.report(diagnostic.help("only what is conserved flows"));
             return None;
         };
-        let rank = match flux.value.rank {
-            Rank::Vector => Rank::Scalar,
-            Rank::Scalar | Rank::Tensor => Rank::Vector,
-        };
-        let normal = Term::of(TermKind::Normal, Rank::Vector, span);
         let value = seen_on(side, &flux.value, &self.scope.expansion.lets);
-        let along = TermKind::Call(Function::DOT, vec![normal, value]);
+        let along = match (flux.value.has_normal(), flux.value.rank) {
+            (true, _) => value,
+            (false, rank) => {
+                let rank = if rank == Rank::Vector { Rank::Scalar } else { Rank::Vector };
+                let normal = Term::of(TermKind::Normal, Rank::Vector, span);
+                Term::of(TermKind::Call(Function::DOT, vec![normal, value]), rank, span)
+            }
+        };
+        let rank = along.rank;
         let base = format!("flux_{}_{}", name.text, side.name());
-        let term = self.scope.shared(&base, Term::of(along, rank, span))?;
+        let term = self.scope.shared(&base, along)?;
         Some((term.kind, rank))
     }
 
@@ -431,6 +441,11 @@ impl Model {
                 given.push(&line.of.kind);
             }
             let (fluxes, primitives) = (&self.fluxes, self.primitives.as_ref());
+            self.check_waves(&all, solver, own)?;
+            if solver.gives.are_waves() {
+                ensure(given.is_empty(), || format!("`{name}` gives more than waves"))?;
+                continue;
+            }
             let (needed, _) = Law { fluxes, primitives }.needed(solver, &self.lets);
             let complete =
                 needed.len() == given.len() && needed.iter().all(|kind| given.contains(&kind));

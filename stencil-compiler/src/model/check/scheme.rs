@@ -7,13 +7,23 @@ use crate::diag::{Code, Diagnostic, Diagnostics, Span, nearest};
 use crate::model::parse::Schemes;
 use crate::model::parse::ast::{Name, SchemeItem, Setting, System};
 use crate::model::{
-    Arith, Averaged, Equation, Flux, Mixed, Model, Repair, Scheme, Splitting, Sweep, Term,
+    Arith, Averaged, Equation, Flux, Mixed, Model, Product, Repair, Scheme, Splitting, Sweep, Term,
     Variables,
 };
 
 /// The settings that there are.
-pub(in crate::model) const SETTINGS: &[&str] =
-    &["space", "mixed", "arith", "time", "riemann", "reconstruct", "sweep", "source", "repair"];
+pub(in crate::model) const SETTINGS: &[&str] = &[
+    "space",
+    "mixed",
+    "arith",
+    "time",
+    "riemann",
+    "reconstruct",
+    "sweep",
+    "source",
+    "repair",
+    "path",
+];
 
 /// The limiter if none is chosen, or none is needed.
 pub(super) const LIMITER: &str = limiters::MC.name;
@@ -72,6 +82,7 @@ impl Default for Scheme {
             theta: None,
             reconstruct_parameter: None,
             traces: false,
+            points: 2,
             variables: Variables::Conserved,
             sweep: Sweep::Unsplit,
             source: Splitting::Unsplit,
@@ -91,7 +102,12 @@ impl Model {
         self.fluxes.iter().find(|flux| flux.field == field)
     }
 
-    /// Does a field change by its flux alone?
+    /// The product with slopes of a field, by its index, if it has one.
+    pub fn product_of(&self, field: usize) -> Option<&Product> {
+        self.products.iter().find(|product| product.field == field)
+    }
+
+    /// Does a field change by its flux and its product alone?
     pub fn only_flows(&self, equation: &Equation) -> bool {
         let rhs = &equation.rhs;
         let zero = Term::zero(rhs.rank, self.components, rhs.span);
@@ -209,7 +225,7 @@ pub(super) fn choose_solvers(system: &System, model: &mut Model, diagnostics: &m
         scheme.riemann = solver.to_string();
         let item = system.schemes.iter().find(|item| item.name.text == scheme.name);
         if let Some(item) = item {
-            faces::together(scheme, &item.settings, diagnostics);
+            faces::together(system, scheme, &item.settings, diagnostics);
         }
     }
 }
@@ -233,7 +249,7 @@ fn one(system: &System, item: &SchemeItem, diagnostics: &mut Diagnostics) -> Opt
             diagnostics.push(diagnostic.help("write `reconstruct: plm in primitive;`"));
         }
         match key {
-            "riemann" | "reconstruct" | "sweep" | "source" | "repair" => {
+            "riemann" | "reconstruct" | "sweep" | "source" | "repair" | "path" => {
                 faces::setting(system, &mut scheme, setting, diagnostics)
             }
             _ => apply(&mut scheme, setting, diagnostics),
@@ -244,7 +260,7 @@ fn one(system: &System, item: &SchemeItem, diagnostics: &mut Diagnostics) -> Opt
         scheme.sweep = Sweep::Alternating;
     }
     if diagnostics.len() == before && !scheme.riemann.is_empty() {
-        faces::together(&scheme, &item.settings, diagnostics);
+        faces::together(system, &scheme, &item.settings, diagnostics);
     }
     if diagnostics.len() == before {
         forecasts(system, &scheme, &item.settings, diagnostics);

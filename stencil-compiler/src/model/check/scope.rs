@@ -83,6 +83,8 @@ pub(super) struct Scope<'a> {
     operands: Vec<Operands>,
     /// The values of `let`s written out, for sources; `None` after an error.
     pub(super) written_out: BTreeMap<usize, Option<Term>>,
+    /// May terms be made of the `normal` of a face, as those of fluxes are?
+    pub(super) sees_normal: bool,
     /// The fluxes, once they are known.
     pub(super) fluxes: Vec<Flux>,
     /// The `let`s so far: where they are in the model, and their ranks; `None` after an error.
@@ -149,6 +151,7 @@ impl<'a> Scope<'a> {
             let_items: Vec::new(),
             operands: Vec::new(),
             written_out: BTreeMap::new(),
+            sees_normal: false,
             fluxes: Vec::new(),
             let_meaning: Vec::new(),
             functions: Vec::new(),

@@ -12,9 +12,9 @@ use crate::model::{AtFace, Equation, Let, Model, Term, TermKind};
 /// Summands beyond which `let`s stay whole: a chain of sums may have as many as the paths through it.
 const MOST_PARTS: usize = 1000;
 
-/// Knows which terms hold derivatives of shared fields.
+/// Knows which terms hold derivatives of some fields: those that have one value at faces, or all.
 pub(crate) struct Slopes<'a> {
-    at_face: &'a AtFace,
+    fields: Vec<usize>,
     lets: &'a [Let],
     /// For each `let`: is it made of shared fields, and does it hold a derivative of them?
     known: Vec<[bool; 2]>,
@@ -94,8 +94,14 @@ impl Refused {
 }
 
 impl<'a> Slopes<'a> {
-    pub(crate) fn new(at_face: &'a AtFace, lets: &'a [Let]) -> Self {
-        let mut slopes = Slopes { at_face, lets, known: Vec::new() };
+    pub(crate) fn new(at_face: &AtFace, lets: &'a [Let]) -> Self {
+        let fields = at_face.fields.iter().map(|(field, _)| *field);
+        Slopes::of_fields(fields.collect(), lets)
+    }
+
+    /// Those of these fields.
+    pub(crate) fn of_fields(fields: Vec<usize>, lets: &'a [Let]) -> Self {
+        let mut slopes = Slopes { fields, lets, known: Vec::new() };
         for item in lets {
             let known = [slopes.is_made_of(&item.value), slopes.holds(&item.value)];
             slopes.known.push(known);
@@ -104,8 +110,8 @@ impl<'a> Slopes<'a> {
     }
 
     fn is_shared(&self, term: &Term) -> bool {
-        let mut fields = self.at_face.fields.iter();
-        fields.any(|(field, _)| term.kind == TermKind::Field(*field))
+        let mut fields = self.fields.iter();
+        fields.any(|field| term.kind == TermKind::Field(*field))
     }
 
     /// Is a term made of shared fields?
@@ -212,7 +218,7 @@ impl<'a> Slopes<'a> {
         match &term.kind {
             TermKind::Derivative { times: 1, of, .. } if self.is_shared(of) => Ok(1),
             TermKind::Call(function, of)
-                if *function == Function::GRAD && self.is_shared(&of[0]) =>
+                if [Function::GRAD, Function::DIV].contains(function) && self.is_shared(&of[0]) =>
             {
                 Ok(1)
             }

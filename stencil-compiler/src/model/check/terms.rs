@@ -244,7 +244,9 @@ impl<'s, 'a> Terms<'s, 'a> {
                 let identity = Term::identity(self.scope.components, span);
                 return Some((identity.kind, identity.rank));
             }
-            ("normal", Place::Riemann) => return Some((TermKind::Normal, Rank::Vector)),
+            ("normal", place) if place == Place::Riemann || self.scope.sees_normal => {
+                return Some((TermKind::Normal, Rank::Vector));
+            }
             ("below" | "above", Place::Riemann) => return self.bare_side(name),
             ("t", Place::System | Place::Function | Place::Source | Place::Riemann) => {
                 return Some((TermKind::Time, Rank::Scalar));

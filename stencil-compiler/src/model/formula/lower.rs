@@ -77,6 +77,7 @@ impl Lowering {
             | TermKind::Epsilon
             | TermKind::Side(..)
             | TermKind::Normal
+            | TermKind::Rise(_)
             | TermKind::Let(_)
             | TermKind::Source(_)
             | TermKind::Derivative { .. } => None,

@@ -37,6 +37,7 @@ pub(in crate::model) struct System {
     pub(in crate::model) ranges: Vec<RangeItem>,
     pub(in crate::model) equations: Vec<EquationItem>,
     pub(in crate::model) fluxes: Vec<FluxItem>,
+    pub(in crate::model) products: Vec<FluxItem>,
     /// The place of the `waves` block, if there is one.
     pub(in crate::model) waves: Option<Span>,
     pub(in crate::model) wave_speeds: Vec<SpeedItem>,
@@ -66,6 +67,7 @@ impl System {
             ranges: Vec::new(),
             equations: Vec::new(),
             fluxes: Vec::new(),
+            products: Vec::new(),
             waves: None,
             wave_speeds: Vec::new(),
             primitive: None,
@@ -193,7 +195,7 @@ pub(in crate::model) struct EquationItem {
     pub(in crate::model) at: usize,
 }
 
-/// `flux u -> outer(u, u);`
+/// `flux u -> outer(u, u);` or `product m -> g*h*grad(depth);`
 #[derive(Debug)]
 pub(in crate::model) struct FluxItem {
     pub(in crate::model) field: Name,
@@ -233,6 +235,8 @@ pub(in crate::model) struct SolverItem {
     pub(in crate::model) lets: Vec<LetItem>,
     /// The fields and `let`s that it gives, by their values or fluxes.
     pub(in crate::model) values: Vec<SolvedItem>,
+    /// The waves that it gives.
+    pub(in crate::model) waves: Vec<WaveItem>,
     /// Was it read to its end?
     pub(in crate::model) whole: bool,
 }
@@ -243,6 +247,19 @@ pub(in crate::model) struct SolvedItem {
     pub(in crate::model) name: Name,
     pub(in crate::model) gives: Gives,
     pub(in crate::model) value: Ast,
+    pub(in crate::model) span: Span,
+    /// Position among the tokens, which decides the items above it.
+    pub(in crate::model) at: usize,
+}
+
+/// `wave a at s spread b { h = 1; m = ..; }` of a solver.
+#[derive(Debug)]
+pub(in crate::model) struct WaveItem {
+    pub(in crate::model) strength: Ast,
+    pub(in crate::model) speed: Ast,
+    pub(in crate::model) spread: Option<Ast>,
+    pub(in crate::model) vector: Vec<SolvedItem>,
+    /// From its word to its speed.
     pub(in crate::model) span: Span,
     /// Position among the tokens, which decides the items above it.
     pub(in crate::model) at: usize,

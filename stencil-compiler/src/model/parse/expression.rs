@@ -132,8 +132,8 @@ fn end(cursor: &mut Cursor, ast: Option<Ast>, nesting: u32) -> Parsed<Ast> {
         return Err(cursor.expected("an expression"));
     };
     let operand = match cursor.peek() {
-        // These words join bounds and loops to expressions, and bounds to each other.
-        Kind::Word(word) => !["where", "and", "within"].contains(&word.as_str()),
+        // These words join bounds, loops and parts of waves to expressions, and bounds to each other.
+        Kind::Word(word) => !["where", "and", "within", "at", "spread"].contains(&word.as_str()),
         Kind::Number(_) | Kind::Open('(' | '[', _) => true,
         _ => false,
     };

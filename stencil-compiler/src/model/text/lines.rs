@@ -1,7 +1,7 @@
 //! Parts of a declaration as lines, for readers of it as well as for the text of the whole.
 
 use super::{expression, name};
-use crate::model::riemann::{within_text, words};
+use crate::model::riemann::{Solved, within_text, words};
 use crate::model::{AtFace, Equation, Let, Model, Primitives, Repeated, RiemannSolver, Term};
 
 /// The names and values of all `let`s, to be read: of a loop that ends by a test the first iteration, and its result as the value
@@ -19,8 +19,8 @@ pub fn lets(model: &Model) -> Vec<(&str, String)> {
     all.map(|(at, item)| (item.name.as_str(), text((at, item)))).collect()
 }
 
-/// The declarations of a field's rate, as the left and the right side of each item: its flux, if it has one, and its
-/// equation, unless there is nothing but the flux.
+/// The declarations of a field's rate, as the left and the right side of each item: its flux and its product, if it has them,
+/// and its equation, unless there is nothing else.
 pub fn rates<'a>(
     model: &'a Model,
     equation: &'a Equation,
@@ -30,7 +30,10 @@ pub fn rates<'a>(
     let only = model.only_flows(equation);
     let flux = flux.map(|flux| (format!("flux {field} -> "), expression(model, &flux.value)));
     let rest = (!only).then(|| (format!("ddt({field}) = "), expression(model, &equation.rhs)));
-    flux.into_iter().chain(rest)
+    let product = model
+        .product_of(equation.field)
+        .map(|product| (format!("product {field} -> "), expression(model, &product.value)));
+    flux.into_iter().chain(product).chain(rest)
 }
 
 /// The lines of a block of variables, without their semicolons.
@@ -73,9 +76,17 @@ pub fn solver_lines(model: &Model, solver: &RiemannSolver) -> Vec<String> {
         format!("let {} = {value}{}", item.name, within_text(item.within.as_ref()))
     });
     let [before, between] = words(solver.gives);
-    let solved = solver.values.iter().map(|line| {
+    let solved = |line: &Solved| {
         let (of, value) = (expression(model, &line.of), expression(model, &line.value));
         format!("{before}{of}{between}{value}")
+    };
+    let waves = solver.waves.iter().map(|wave| {
+        let (strength, speed) = (expression(model, &wave.strength), expression(model, &wave.speed));
+        let spread = wave.spread.as_ref();
+        let spread =
+            spread.map_or(String::new(), |of| format!(" spread {}", expression(model, of)));
+        let vector: Vec<String> = wave.vector.iter().map(solved).collect();
+        format!("wave {strength} at {speed}{spread} {{ {} }}", vector.join("; "))
     });
-    named.chain(solved).collect()
+    named.chain(solver.values.iter().map(solved)).chain(waves).collect()
 }

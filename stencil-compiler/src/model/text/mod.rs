@@ -122,6 +122,9 @@ fn scheme_text(model: &Model, scheme: &Scheme) -> String {
         faces = format!(
             "    riemann: {riemann};\n    reconstruct: {made};\n    sweep: {sweep};\n    source: {source};\n    repair: {repair};\n"
         );
+        if !model.products.is_empty() {
+            faces.push_str(&format!("    path: {};\n", scheme.path_text()));
+        }
     }
     format!(
         "scheme {} for {} {{\n    space: central<order = {}>;\n    mixed: {};\n    arith: {};\n{faces}    time: {};\n}}\n",
@@ -173,6 +176,7 @@ fn level(term: &Term) -> Level {
         | TermKind::Coordinate(_)
         | TermKind::Side(..)
         | TermKind::Normal
+        | TermKind::Rise(_)
         | TermKind::Stack(_)
         | TermKind::Component(..)
         | TermKind::Derivative { .. }
@@ -204,6 +208,9 @@ fn write(out: &mut String, model: &Model, term: &Term, needed: Level) {
             write(out, model, of, Level::Atom);
         }
         TermKind::Normal => out.push_str("normal"),
+        TermKind::Rise(i) => {
+            out.push_str(&format!("rise({})", name(model.fields.get(*i).map(|f| &f.name))));
+        }
         TermKind::If(relation, parts) => choice(out, model, *relation, parts),
         TermKind::Neg(a) => {
             out.push('-');

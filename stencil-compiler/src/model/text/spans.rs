@@ -3,7 +3,7 @@
 use crate::diag::Span;
 use crate::model::{
     AtFace, Average, Equation, Field, Flux, FromPrimitives, Let, Model, Observable, Param,
-    Primitives, Range, RiemannSolver, Solved, Source, Speed, Term, Waves,
+    Primitives, Product, Range, RiemannSolver, Solved, SolverWave, Source, Speed, Term, Waves,
 };
 
 impl Model {
@@ -23,6 +23,8 @@ impl Model {
             |o: &Observable| Observable { value: o.value.without_spans(), span, ..o.clone() };
         let speed = |s: &Speed| Speed { power: s.power, value: s.value.without_spans(), span };
         let flux = |f: &Flux| Flux { field: f.field, value: f.value.without_spans(), span };
+        let product =
+            |p: &Product| Product { field: p.field, value: p.value.without_spans(), span };
         let waves = |w: &Waves| Waves {
             flow: w.flow.as_ref().map(Term::without_spans),
             sound: w.sound.as_ref().map(Term::without_spans),
@@ -61,9 +63,17 @@ impl Model {
             value: line.value.without_spans(),
             span,
         };
+        let wave = |w: &SolverWave| SolverWave {
+            strength: w.strength.without_spans(),
+            speed: w.speed.without_spans(),
+            spread: w.spread.as_ref().map(Term::without_spans),
+            vector: w.vector.iter().map(line).collect(),
+            span,
+        };
         let solver = |s: &RiemannSolver| RiemannSolver {
             lets: s.lets.iter().map(item).collect(),
             values: s.values.iter().map(line).collect(),
+            waves: s.waves.iter().map(wave).collect(),
             span,
             ..s.clone()
         };
@@ -81,6 +91,7 @@ impl Model {
             lets: self.lets.iter().map(item).collect(),
             equations: self.equations.iter().map(equation).collect(),
             fluxes: self.fluxes.iter().map(flux).collect(),
+            products: self.products.iter().map(product).collect(),
             ranges: self.ranges.iter().map(range).collect(),
             primitives: self.primitives.as_ref().map(primitives),
             at_face: self.at_face.as_ref().map(at_face),

@@ -201,6 +201,7 @@ fn model(maker: &mut Maker) -> Model {
         at_face: None,
         average: None,
         waves: None,
+        products: Vec::new(),
         solvers: Vec::new(),
         observables: observables.to_vec(),
         speeds,

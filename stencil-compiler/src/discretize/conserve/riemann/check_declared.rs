@@ -1,4 +1,4 @@
-//! A numerical check that a declared solver gives the declared flux where nothing jumps.
+//! A numerical check that a declared solver gives the declared flux where nothing jumps, and waves that add up where something does.
 //!
 //! Points are of any sign and size, so there are impossible states among them, at which a law has values and a solver
 //! may have others. Those tell nothing: the ones outside of a range, and those without waves. Rounding may speak
@@ -18,23 +18,23 @@ const POINTS: u64 = 64;
 /// The error of a flux of parts of order one by rounding, and by loops that end by a test.
 const ROUNDING: f64 = 1e-5;
 
-/// Fluxes along an axis between a state and itself.
-struct FluxPairs {
-    /// The flux of each conserved component by the solver.
-    solved: Vec<Poly>,
-    /// The declared fluxes.
-    own: Vec<Poly>,
+/// Values by the solver, and those that they should have: fluxes along an axis between a state and itself, or sums of waves.
+pub(super) struct Pairs {
+    /// The values by the solver.
+    pub(super) solved: Vec<Poly>,
+    /// The values by the law.
+    pub(super) own: Vec<Poly>,
     /// Values that are finite for every possible state.
-    waves: Vec<Poly>,
-    /// Values that stay in the ranges of the model.
-    ranged: Vec<Poly>,
+    pub(super) waves: Vec<Poly>,
+    /// Values that stay in the ranges of the model, those of one state after those of the other.
+    pub(super) ranged: Vec<Poly>,
 }
 
 /// The error of a solver.
-enum Wrong {
-    /// The flux of this component is the first value and not the second one.
+pub(super) enum Wrong {
+    /// This value is the first number and not the second one.
     Other(usize, [f64; 2]),
-    /// It gives no finite flux of this component, where that of the law is finite.
+    /// It gives no finite value of this number, where that of the law is finite.
     None(usize),
 }
 
@@ -52,46 +52,56 @@ impl Law<'_> {
         let waves = self.model.waves.clone().or_else(derived);
         let mut expander = self.expander_for_forms()?;
         for axis in 0..self.model.dimension {
-            let flux_pairs = self.flux_pairs(&mut expander, waves.as_ref(), axis)?;
-            if let Some(wrong) = flux_pairs.wrong(&expander) {
+            let pairs = self.pairs(&mut expander, waves.as_ref(), axis)?;
+            if let Some(wrong) = pairs.wrong(&expander) {
                 return Err(self.other_flux(solver, axis, &wrong));
+            }
+            if solver.gives.are_waves() {
+                self.check_waves(solver, waves.as_ref(), axis)?;
             }
         }
         Ok(())
     }
 
-    fn flux_pairs(
+    fn pairs(
         &self,
         expander: &mut Expander<'_>,
         waves: Option<&Waves>,
         axis: usize,
-    ) -> Result<FluxPairs> {
+    ) -> Result<Pairs> {
         let label = "alone";
         let fields = 0..self.components.fields.len();
         let states = States {
             components: fields.map(|i| expander.atoms.state(i)).collect(),
             ..States::default()
         };
-        let both = Sides {
-            axis,
-            states: ["below", "above"].map(|word| (states.clone(), word.to_string())),
-            ahead: 0,
-        };
+        let both = ["below", "above"].map(|word| (states.clone(), word.to_string()));
+        let both = Sides::new(axis, both, 0);
+        let [waves, ranged] = self.possible(expander, waves, &states, axis, label)?;
+        let own = self.fluxes(expander, &states, axis, label)?;
+        let solved = self.declared_fluxes(expander, both, [&own, &own])?;
+        Ok(Pairs { solved, own, waves, ranged })
+    }
+
+    /// The values of a state that tell whether it is possible: speeds of waves, and what has a range.
+    pub(super) fn possible(
+        &self,
+        expander: &mut Expander<'_>,
+        waves: Option<&Waves>,
+        states: &States,
+        axis: usize,
+        label: &str,
+    ) -> Result<[Vec<Poly>; 2]> {
         let waves = match waves {
             None => Vec::new(),
-            Some(waves) => Vec::from(self.flow_and_sound(expander, waves, &states, axis, label)?),
+            Some(waves) => Vec::from(self.flow_and_sound(expander, waves, states, axis, label)?),
         };
-        let ranged = expander.in_states(&states, label, |expander| {
+        let ranged = expander.in_states(states, label, |expander| {
             let ranges = self.model.ranges.iter();
             let values: Result<Vec<_>> = ranges.map(|range| expander.term(&range.of)).collect();
             Ok(values?.concat())
         })?;
-        Ok(FluxPairs {
-            solved: self.declared(expander, both)?,
-            own: self.fluxes(expander, &states, axis, label)?,
-            waves,
-            ranged,
-        })
+        Ok([waves, ranged])
     }
 
     fn other_flux(&self, solver: &RiemannSolver, axis: usize, wrong: &Wrong) -> DiscretizeError {
@@ -114,9 +124,9 @@ impl Law<'_> {
     }
 }
 
-impl FluxPairs {
+impl Pairs {
     /// The error at too many points, or at all of them.
-    fn wrong(&self, expander: &Expander<'_>) -> Option<Wrong> {
+    pub(super) fn wrong(&self, expander: &Expander<'_>) -> Option<Wrong> {
         // The numbers of points that speak for the solver and against it, for positive states and for those of any
         // sign, of which fewer may be possible.
         let mut counts = [[0, 0]; 2];
@@ -155,7 +165,7 @@ impl FluxPairs {
     /// Is a state possible?
     fn may_be(&self, point: &mut Point<'_, '_>) -> bool {
         let model = point.expander.model;
-        let mut ranges = model.ranges.iter().zip(&self.ranged);
+        let mut ranges = model.ranges.iter().cycle().zip(&self.ranged);
         let mut waves = self.waves.iter();
         waves.all(|speed| point.value(speed).is_finite())
             && ranges.all(|(range, value)| {

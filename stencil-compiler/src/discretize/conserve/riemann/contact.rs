@@ -86,16 +86,11 @@ impl Law<'_> {
             let flow = expander.term(flow)?[axis].clone();
             let mut all = Vec::new();
             for flux in &self.model.fluxes {
-                let entries = self.components.of_field(flux.field);
-                let row = axis * entries.len();
-                let values = expander.term(&flux.value)?;
-                for (entry, value) in entries.iter().zip(&values[row..]) {
-                    let Some((component, _)) = entry else {
-                        continue;
-                    };
-                    let conserved = expander.atoms.state(*component);
-                    let work = work(expander, value, [&flow, &conserved], free);
-                    let name = &self.components.fields[*component];
+                let row = self.row(expander, flux, axis)?;
+                for (at, component) in self.components_of(flux.field) {
+                    let conserved = expander.atoms.state(component);
+                    let work = work(expander, &row[at], [&flow, &conserved], free);
+                    let name = &self.components.fields[component];
                     all.push(work.map_err(|refused| error(flux, name, axis, refused))?);
                 }
             }

@@ -36,49 +36,56 @@ impl Face<'_, '_, '_> {
 
     /// One if the linear law has no sound, or leads from either side to a state out of a range, else zero.
     fn fails(&mut self) -> Result<Poly> {
-        let linear = self.linear()?;
-        if !linear.kinds.sound {
-            return Ok(Poly::default());
-        }
+        let blocks = self.linear()?;
         let (jumps, rises) = self.jumps()?;
-        let split = linear.split(&mut self.algebra, &jumps, rises.as_deref())?;
-        let mut waves = linear.families(&mut self.algebra, &split)?;
-        let (law, axis) = (self.law, AXES[self.axis]);
         let mut marks = Vec::new();
-        let ends = [waves.pop(), waves.into_iter().next()];
-        for (side, word) in [(0, "below"), (1, "above")] {
-            let Some((_, carried)) = &ends[1 - side] else {
-                continue;
-            };
-            let mut components = self.sides[side].states.clone();
-            for (at, component) in law.components_conserved().into_iter().enumerate() {
-                let (of, own) = (&mut self.algebra, &self.sides[side].conserved[at]);
-                let state = match side {
-                    0 => of.plus(own, &carried[at])?,
-                    _ => of.minus(own, &carried[at])?,
-                };
-                components[component] =
-                    of.named(format!("{}_behind_{word}", self.names[at]), state);
+        for linear in blocks.iter().filter(|linear| linear.kinds.sound) {
+            let rises = rises.as_ref().map(|rises| linear.own(rises));
+            let split = linear.split(&mut self.algebra, &linear.own(&jumps), rises.as_deref())?;
+            let mut waves = linear.families(&mut self.algebra, &split)?;
+            let ends = [waves.pop(), waves.into_iter().next()];
+            for (side, word) in [(0, "below"), (1, "above")] {
+                if let Some((_, carried)) = &ends[1 - side] {
+                    let mut all = vec![Poly::default(); jumps.len()];
+                    linear.put(carried.clone(), &mut all);
+                    marks.extend(self.leaves(side, word, &all)?);
+                }
             }
-            let states = States { components, ..States::default() };
-            if !law.model.ranges.is_empty() {
-                marks.push(law.outside(
-                    &mut self.algebra,
-                    &states,
-                    &format!("{axis}_behind_{word}"),
-                )?);
+            let (of, zero) = (&mut self.algebra, Poly::default());
+            if linear.sound.as_uniform().is_none() {
+                let [none, one] = [0, 1].map(|n| of.number(n, 1));
+                marks.push(of.op(Op::Lt, &[&zero, &linear.sound, &none, &one]));
             }
         }
-        let (of, zero) = (&mut self.algebra, Poly::default());
-        if linear.sound.as_uniform().is_none() {
-            let [none, one] = [0, 1].map(|n| of.number(n, 1));
-            marks.push(of.op(Op::Lt, &[&zero, &linear.sound, &none, &one]));
-        }
-        let mark = marks.iter().fold(zero, |all, mark| of.max(&all, mark));
+        let of = &mut self.algebra;
+        let mark = marks.iter().fold(Poly::default(), |all, mark| of.max(&all, mark));
         Ok(match mark.0.is_empty() {
             true => mark,
-            false => of.expander.atoms.always_name(format!("fails_{axis}"), mark),
+            false => {
+                let name = format!("fails_{}", AXES[self.axis]);
+                of.expander.atoms.always_name(name, mark)
+            }
         })
+    }
+
+    /// One if the state behind a wave that leaves a side is out of a range, else zero; `None` without ranges.
+    fn leaves(&mut self, side: usize, word: &str, carried: &[Poly]) -> Result<Option<Poly>> {
+        let (law, axis) = (self.law, AXES[self.axis]);
+        let mut components = self.sides[side].states.clone();
+        for (at, component) in law.components_conserved().into_iter().enumerate() {
+            let (of, own) = (&mut self.algebra, &self.sides[side].conserved[at]);
+            let state = match side {
+                0 => of.plus(own, &carried[at])?,
+                _ => of.minus(own, &carried[at])?,
+            };
+            components[component] = of.named(format!("{}_behind_{word}", self.names[at]), state);
+        }
+        if law.model.ranges.is_empty() {
+            return Ok(None);
+        }
+        let states = States { components, ..States::default() };
+        let label = format!("{axis}_behind_{word}");
+        law.outside(&mut self.algebra, &states, &label).map(Some)
     }
 }
 

@@ -3,13 +3,16 @@
 //! 18, 1553, 1997, with which density and pressure stay positive and a shock by itself is as sharp as Roe's), of any law whose flux is advection and the work of a pressure.
 
 use super::contact::{Contact, Work};
-use super::{Algebra, Carried, Face, Fan, Method, hlle, rows};
+use super::{Algebra, Carried, Face, Fan, Method, Sideways, Wave, hlle, rows};
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
 use crate::expr::Op;
 
-pub(super) const METHOD: Method =
-    Method { row: &rows::HLLC, flux, fan: Some(&Fan { along, sideways: hlle::sideways }) };
+pub(super) const METHOD: Method = Method {
+    row: &rows::HLLC,
+    flux,
+    fan: Some(&Fan { along, sideways: Sideways::Linear(hlle::sideways) }),
+};
 
 /// Speed and pressure at the contact.
 struct Star {
@@ -106,7 +109,7 @@ fn along(face: &mut Face<'_, '_, '_>) -> Result<Carried> {
             parts.push(part);
         }
     }
-    Ok([slowest, star.speed, fastest].into_iter().zip(waves).collect())
+    Ok([slowest, star.speed, fastest].into_iter().zip(waves).map(Wave::of_jump).collect())
 }
 
 /// With the masses `a₀ = ρ₀ (u₀ - s₀)` and `a₁ = ρ₁ (s₁ - u₁)` that the outer waves take up in a time, the contact moves

@@ -1,13 +1,16 @@
 //! HLL with the speeds of Roe's linear law, where these are further apart (Einfeldt, SIAM J. Numer. Anal. 25, 294, 1988): a
 //! shock by itself is as sharp as Roe's, and density and pressure stay positive.
 
-use super::{Algebra, Carried, Face, Fan, Linear, Method, hll, rows};
+use super::{Algebra, Carried, Face, Fan, Linear, Method, Sideways, Wave, hll, rows};
 use crate::discretize::conserve::families::pair;
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
 
-pub(super) const METHOD: Method =
-    Method { row: &rows::HLLE, flux, fan: Some(&Fan { along, sideways }) };
+pub(super) const METHOD: Method = Method {
+    row: &rows::HLLE,
+    flux,
+    fan: Some(&Fan { along, sideways: Sideways::Linear(sideways) }),
+};
 
 fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
     let speeds = face.outer_speeds()?;
@@ -23,7 +26,7 @@ fn along(face: &mut Face<'_, '_, '_>) -> Result<Carried> {
         jumps.push((jump, face.rise(at)?));
     }
     let waves = pair(&mut face.algebra, speeds.each_ref(), &jumps)?;
-    Ok(speeds.into_iter().zip(waves).collect())
+    Ok(speeds.into_iter().zip(waves).map(Wave::of_jump).collect())
 }
 
 /// The two waves of the linear law.
@@ -62,7 +65,9 @@ impl Face<'_, '_, '_> {
             // The speeds are declared or derived.
             return Ok([Poly::default(), Poly::default()]);
         };
-        let [slowest, _, fastest] = self.linear()?.speeds;
+        // Bounds of the speeds are those of the whole law.
+        let whole = self.linear()?.swap_remove(0);
+        let [slowest, _, fastest] = whole.speeds;
         Ok(self.bounds([&below[0], &slowest], [&above[1], &fastest]))
     }
 }

@@ -7,11 +7,13 @@ use super::{AXES, Law};
 use crate::catalogue::riemann::{self as rows, Solver};
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
-use crate::expr::Rational;
+use crate::expr::{Op, Rational};
 
 mod check_declared;
+mod check_waves;
 mod contact;
 mod declared;
+mod declared_waves;
 mod fallback;
 mod force;
 mod hll;
@@ -36,19 +38,57 @@ pub(super) struct Method {
     pub(super) fan: Option<&'static Fan>,
 }
 
-/// Waves, each with its speed and its part of each conserved component; those that a mirror exchanges come first.
-pub(in crate::discretize) type Carried = Vec<(Poly, Vec<Poly>)>;
+/// A wave: a part of a jump that moves with a speed.
+pub(in crate::discretize) struct Wave {
+    /// Its speed.
+    pub(in crate::discretize) speed: Poly,
+    /// The part of each conserved component, or of its flux.
+    pub(in crate::discretize) parts: Vec<Poly>,
+    /// Are they parts of fluxes?
+    pub(in crate::discretize) of_fluxes: bool,
+}
+
+impl Wave {
+    /// A part of the jump of the conserved components.
+    fn of_jump((speed, parts): (Poly, Vec<Poly>)) -> Self {
+        Wave { speed, parts, of_fluxes: false }
+    }
+
+    /// The factor that makes of its parts what the flux is spread by: the absolute value of its speed, or the sign if
+    /// they have the speed as a factor.
+    pub(in crate::discretize) fn size(&self, of: &mut Algebra<'_, '_>) -> Poly {
+        match self.of_fluxes {
+            false => of.abs(&self.speed),
+            true => {
+                let (zero, one) = (Poly::default(), of.number(1, 1));
+                let back = of.op(Op::Lt, &[&self.speed, &zero, &one.negated(), &zero]);
+                of.op(Op::Lt, &[&zero, &self.speed, &one, &back])
+            }
+        }
+    }
+}
+
+/// Waves from the slowest to the fastest, so that a mirror reverses them.
+pub(in crate::discretize) type Carried = Vec<Wave>;
 
 /// The way to split jumps into waves.
 pub(super) struct Fan {
     /// The waves of the jump at a face.
     pub(in crate::discretize) along: fn(&mut Face<'_, '_, '_>) -> Result<Carried>,
-    /// The parts of an inflow that rise and fall along another axis, by the law linearized there, each times its speed.
+    /// The parts of an inflow that rise and fall along another axis, each times its speed.
     pub(in crate::discretize) sideways: Sideways,
 }
 
 /// Splits the inflow of a cell into the parts that rise and fall, by a law.
-type Sideways = fn(&Linear, &mut Algebra<'_, '_>, &[Poly]) -> Result<[Vec<Poly>; 2]>;
+type Split = fn(&Linear, &mut Algebra<'_, '_>, &[Poly]) -> Result<[Vec<Poly>; 2]>;
+
+/// The way to split the inflow of a cell into the parts that rise and fall.
+pub(super) enum Sideways {
+    /// By the law made linear between both sides.
+    Linear(Split),
+    /// By the waves that the system declares, for a small jump.
+    Declared,
+}
 
 /// The code of every solver, and of declared ones.
 const METHODS: &[Method] = &[
@@ -61,6 +101,7 @@ const METHODS: &[Method] = &[
     rtvd::METHOD,
     rusanov::METHOD,
     declared::METHOD,
+    declared_waves::METHOD,
 ];
 
 /// The code of a solver.
@@ -78,6 +119,8 @@ pub(super) struct Side {
     pub(super) fluxes: Vec<Poly>,
     /// The slowest and the fastest wave.
     pub(super) waves: Option<[Poly; 2]>,
+    /// Those of each block, if the law falls apart.
+    pub(super) of_blocks: Vec<[Poly; 2]>,
     /// The data that a contact needs.
     pub(super) contact: Option<Contact>,
     /// The operands of a state between both sides.
@@ -151,8 +194,8 @@ impl Face<'_, '_, '_> {
         Ok((jumps, of_states.then_some(rises)))
     }
 
-    /// The law made linear between both sides.
-    pub(super) fn linear(&mut self) -> Result<Linear> {
+    /// The law made linear between both sides, block by block.
+    pub(super) fn linear(&mut self) -> Result<Vec<Linear>> {
         let (label, [below, above]) = (format!("{}_between", AXES[self.axis]), &self.sides);
         let of = &mut self.algebra;
         let states = self.law.between(of, [below, above], self.axis, &label)?;

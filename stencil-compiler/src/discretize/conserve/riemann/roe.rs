@@ -1,21 +1,24 @@
 //! The exact solution of the law made linear between both sides (Roe, J. Comput. Phys. 43, 357, 1981), with an entropy fix
 //! (Harten and Hyman, J. Comput. Phys. 50, 235, 1983).
 
-use super::{Algebra, Carried, Face, Fan, Linear, Method, rows};
+use super::{Algebra, Carried, Face, Fan, Linear, Method, Side, Sideways, Wave, rows};
+use crate::discretize::conserve::families::families_of_blocks;
 use crate::discretize::expand::Result;
 use crate::discretize::poly::{Poly, Uniform};
 use crate::expr::Op;
 
-pub(super) const METHOD: Method =
-    Method { row: &rows::ROE, flux, fan: Some(&Fan { along, sideways }) };
+pub(super) const METHOD: Method = Method {
+    row: &rows::ROE,
+    flux,
+    fan: Some(&Fan { along, sideways: Sideways::Linear(sideways) }),
+};
 
 /// The families of the linear law.
 fn along(face: &mut Face<'_, '_, '_>) -> Result<Carried> {
-    let linear = face.linear()?;
+    let blocks = face.linear()?;
     let (jumps, rises) = face.jumps()?;
-    let of = &mut face.algebra;
-    let split = linear.split(of, &jumps, rises.as_deref())?;
-    linear.families(of, &split)
+    let families = families_of_blocks(&mut face.algebra, &blocks, &jumps, rises.as_deref())?;
+    Ok(families.into_iter().map(Wave::of_jump).collect())
 }
 
 fn sideways(
@@ -47,13 +50,30 @@ fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
 }
 
 impl Face<'_, '_, '_> {
-    /// `|A| (q₁ - q₀)`, with the entropy fix. If the state between has no sound, as when its pressure is negative, the
-    /// jump times the greatest speed on both sides.
+    /// `|A| (q₁ - q₀)`, with the entropy fix.
     fn spread(&mut self) -> Result<Vec<Poly>> {
-        let linear = self.linear()?;
+        let blocks = self.linear()?;
         let (jumps, rises) = self.jumps()?;
-        let split = linear.split(&mut self.algebra, &jumps, rises.as_deref())?;
-        let sizes = self.sizes(&linear)?;
+        let mut all = vec![Poly::default(); jumps.len()];
+        for (number, block) in blocks.iter().enumerate() {
+            let rises = rises.as_ref().map(|rises| block.own(rises));
+            let spread = self.spread_of(number, block, &block.own(&jumps), rises.as_deref())?;
+            block.put(spread, &mut all);
+        }
+        Ok(all)
+    }
+
+    /// The part of it of a block. If the state between has no sound, as when its pressure is negative, the jump times the
+    /// greatest speed on both sides.
+    fn spread_of(
+        &mut self,
+        number: usize,
+        linear: &Linear,
+        jumps: &[Poly],
+        rises: Option<&[Poly]>,
+    ) -> Result<Vec<Poly>> {
+        let split = linear.split(&mut self.algebra, jumps, rises)?;
+        let sizes = self.sizes(number, linear)?;
         let of = &mut self.algebra;
         let spread = linear.apply(of, sizes.each_ref(), &split)?;
         if !linear.kinds.sound || linear.sound.as_uniform().is_some() {
@@ -62,7 +82,7 @@ impl Face<'_, '_, '_> {
         let greatest = self.greatest_speed();
         let (of, zero) = (&mut self.algebra, Poly::default());
         let mut all = Vec::new();
-        for (spread, jump) in spread.iter().zip(&jumps) {
+        for (spread, jump) in spread.iter().zip(jumps) {
             let bound = of.times(&greatest, jump)?;
             all.push(of.op(Op::Lt, &[&zero, &linear.sound, spread, &bound]));
         }
@@ -72,10 +92,11 @@ impl Face<'_, '_, '_> {
     /// The absolute values of the three speeds. Those of waves that steepen are never less than half of `d`, `fix`
     /// times the most that the speed between is ahead of that below or behind that above, in a fan: `(s² + d²)/(2 d)`
     /// for `|s| < d`.
-    fn sizes(&mut self, linear: &Linear) -> Result<[Poly; 3]> {
+    fn sizes(&mut self, number: usize, linear: &Linear) -> Result<[Poly; 3]> {
         let fix = Uniform::number(self.parameter());
-        let [Some(below), Some(above)] = self.sides.each_ref().map(|side| side.waves.clone())
-        else {
+        let of_block = |side: &Side| side.of_blocks.get(number).cloned();
+        let waves = self.sides.each_ref().map(|side| of_block(side).or_else(|| side.waves.clone()));
+        let [Some(below), Some(above)] = waves else {
             // The speeds are declared or derived.
             return Ok(linear.speeds.clone());
         };

@@ -128,6 +128,103 @@ fn symmetric_fields_have_symmetric_states() {
     assert_eq!(error.code, Code::NotSymmetric, "{error}");
 }
 
+/// Waves add up to the jump of the fields, and with their speeds to that of the fluxes, or by themselves to the latter.
+#[test]
+fn waves_that_do_not_add_up_are_refused() {
+    let sound = |waves: &str| {
+        format!(
+            "system Own in 1d {{
+                conserved p: scalar; conserved u: vector; param K: real = 4;
+                flux p -> K*u; flux u -> p*I;
+                riemann own {{
+                    let push = sqrt(K)*(above.u.x - below.u.x);
+                    let rise = above.p - below.p;
+                    {waves}
+                }}
+            }} {SCHEME}"
+        )
+    };
+    let ahead = "wave (push + rise)/2 at sqrt(K) { p = 1; u = normal/sqrt(K); }";
+    let back = "wave (push - rise)/2 at -sqrt(K) { p = -1; u = normal/sqrt(K); }";
+    let flux = "let of = sqrt(K)*dot(rise(u), normal);
+        wave (of - rise(p))/2 at -1 { flux p -> -1; flux u -> normal/sqrt(K); }";
+    let parts = "wave (of + rise(p))/2 at 1 { flux p -> 1; flux u -> normal/sqrt(K); }";
+    for waves in [format!("{back} {ahead}"), format!("{flux} {parts}")] {
+        let found = discretize(&parse_str(&sound(&waves)).unwrap());
+        assert!(found.is_ok(), "{waves}: {:?}", found.err());
+    }
+    for (waves, words) in [
+        (back.to_string() + back, "add up to"),
+        (format!("{back} {}", ahead.replace("at sqrt(K)", "at K")), "times their speeds"),
+        (flux.to_string(), "the flux of"),
+        (format!("{back} {}", ahead.replace("/2", "/2*sqrt(-1 - K)")), "no finite"),
+    ] {
+        let error = discretize(&parse_str(&sound(&waves)).unwrap()).unwrap_err();
+        let code = if words == "no finite" { error.code } else { Code::OtherJump };
+        assert_eq!(error.code, code, "{error}");
+        assert!(error.message.contains(words), "{error}");
+    }
+}
+
+/// Products go with solvers and reconstructions that integrate them.
+#[test]
+fn products_need_a_scheme_that_integrates_them() {
+    let water = |scheme: &str| {
+        format!(
+            "system Own in 1d {{
+                conserved h: scalar; conserved m: vector; let u = m/h;
+                flux h -> m; flux m -> outer(m, u); product m -> h*grad(h);
+                riemann state {{ h = (below.h + above.h)/2; m = (below.m + above.m)/2; }}
+            }} scheme s for Own {{ {scheme} }}"
+        )
+    };
+    for scheme in [
+        "reconstruct: weno_z; riemann: hll; time: ssprk3;",
+        "reconstruct: plm in characteristic; riemann: roe; path: straight<points = 1>; time: van_leer;",
+    ] {
+        let found = discretize(&parse_str(&water(scheme)).unwrap());
+        assert!(found.is_ok(), "{scheme}: {:?}", found.err());
+    }
+    for scheme in [
+        "reconstruct: plm; riemann: force; time: ssprk2;",
+        "reconstruct: plm; riemann: state; time: ssprk2;",
+        "reconstruct: plm in fluxes; riemann: roe; time: ssprk2;",
+        "reconstruct: plm; riemann: hll; time: muscl_hancock;",
+    ] {
+        let error = discretize(&parse_str(&water(scheme)).unwrap()).unwrap_err();
+        assert_eq!(error.code, Code::NeedsPaths, "{scheme}: {error}");
+    }
+}
+
+/// The flux of a tensor has the symmetry of the tensor, and a solid falls apart into waves of pressure and of shear.
+#[test]
+fn tensors_flow_along_the_normal() {
+    let solid = |flux: &str| {
+        format!(
+            "system Solid in 2d {{
+                conserved v: vector; conserved s: symmetric; param l: real = 2; param m: real = 1;
+                flux v -> -s; flux s -> {flux};
+            }} scheme r for Solid {{ reconstruct: plm; riemann: roe; time: ssprk2; }}"
+        )
+    };
+    let model = parse_str(&solid("-l*dot(v, normal)*I - 2*m*sym(outer(normal, v))")).unwrap();
+    discretize(&model).unwrap();
+    let derived = model.derived_waves().unwrap();
+    assert_eq!(derived.only_bounds, None);
+    let along = |axis: &str| {
+        let own = derived.blocks.iter().filter(|block| block.along == axis);
+        own.map(|block| block.components.join(" ")).collect::<Vec<_>>()
+    };
+    assert_eq!(along("x"), ["v_x s_xx s_yy", "v_y s_xy"]);
+    assert_eq!(along("y"), ["v_x s_xy", "v_y s_xx s_yy"]);
+    let skew = discretize(&parse_str(&solid("-outer(normal, v)")).unwrap()).unwrap_err();
+    assert_eq!(skew.code, Code::NotSymmetric, "{skew}");
+    for flux in ["-v", "-dot(v, normal)", "-outer(v, v)*normal"] {
+        let refused = parse_str(&solid(flux)).unwrap_err();
+        assert!(refused.to_string().contains("P02"), "{refused}");
+    }
+}
+
 /// A law that says nothing of its waves gets the least diffusive solver that its fluxes allow, in every scheme that names none.
 #[test]
 fn the_solver_follows_from_the_fluxes() {
@@ -138,8 +235,14 @@ fn the_solver_follows_from_the_fluxes() {
         ),
         (
             "1d { conserved f: scalar; conserved g: scalar; conserved h: scalar; conserved k: scalar;
-             flux f -> [g]; flux g -> [f]; flux h -> [2*k]; flux k -> [2*h]; }",
+             flux f -> [g]; flux g -> [f + k]; flux h -> [2*k]; flux k -> [2*h]; }",
             "hlle",
+        ),
+        // The same without the first law's part in the second: each has one sound.
+        (
+            "1d { conserved f: scalar; conserved g: scalar; conserved h: scalar; conserved k: scalar;
+             flux f -> [g]; flux g -> [f]; flux h -> [2*k]; flux k -> [2*h]; }",
+            "roe",
         ),
         (
             "1d { conserved a: scalar; conserved b: scalar; flux a -> [b]; flux b -> [-a]; }",
@@ -165,6 +268,6 @@ fn the_solver_follows_from_the_fluxes() {
     };
     assert_eq!(waves(cases[0].0).unwrap().scheme.riemann, "roe");
     assert_eq!(waves(cases[1].0).unwrap().scheme.riemann, "hlle");
-    let refused = waves(cases[2].0).unwrap_err();
+    let refused = waves(cases[3].0).unwrap_err();
     assert!(refused.to_string().contains("P0317"), "{refused}");
 }

@@ -6,14 +6,19 @@ use crate::model::parse::ast::{FluxItem, SpeedItem, System, VariableItem, Variab
 use crate::model::parse::expression;
 use crate::model::parse::tokens::{Cursor, Parsed};
 
-/// `u -> outer(u, u)`
-pub(super) fn flux(cursor: &mut Cursor, system: &mut System, at: usize, start: Span) -> Parsed<()> {
+/// `u -> outer(u, u)`, behind `flux` or `product`
+pub(super) fn flux(
+    cursor: &mut Cursor,
+    all: &mut Vec<FluxItem>,
+    at: usize,
+    start: Span,
+) -> Parsed<()> {
     let field = name(cursor, "the name of a field")?;
     let (value, outcome) = match cursor.eat_pair(['-', '>']) {
         true => split(expression::whole(cursor)),
         false => (None, Err(cursor.expected("`->` and what flows"))),
     };
-    system.fluxes.push(FluxItem { field, value, span: start.join(cursor.last_span()), at });
+    all.push(FluxItem { field, value, span: start.join(cursor.last_span()), at });
     outcome
 }
 

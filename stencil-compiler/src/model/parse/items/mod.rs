@@ -147,7 +147,7 @@ fn item(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
     let word = match cursor.peek() {
         Kind::Word(word) if ITEMS.contains(&word.as_str()) => word.clone(),
         _ => {
-            let items = "`field`, `conserved`, `param`, `source`, `let`, `fn`, `ddt(..)`, `flux`, `primitive`, `face`, `average`, `waves`, `riemann`, `observe` or `cfl`";
+            let items = "`field`, `conserved`, `param`, `source`, `let`, `fn`, `ddt(..)`, `flux`, `product`, `primitive`, `face`, `average`, `waves`, `riemann`, `observe` or `cfl`";
             unknown_item(cursor, cursor.span(), items, ITEMS);
             return Err(Reported);
         }
@@ -161,7 +161,8 @@ fn item(cursor: &mut Cursor, system: &mut System) -> Parsed<()> {
         "let" => named(cursor, system, at)?,
         "fn" => return function::function(cursor, &mut system.functions, at),
         "ddt" => equation(cursor, system, at, start)?,
-        "flux" => conserved::flux(cursor, system, at, start)?,
+        "flux" => conserved::flux(cursor, &mut system.fluxes, at, start)?,
+        "product" => conserved::flux(cursor, &mut system.products, at, start)?,
         "waves" => return conserved::waves(cursor, system),
         "primitive" => return conserved::primitive(cursor, system),
         "face" if cursor.is_open('{') => return conserved::face(cursor, system),

@@ -15,6 +15,7 @@ pub(super) const ITEMS: &[&str] = &[
     "fn",
     "ddt",
     "flux",
+    "product",
     "primitive",
     "face",
     "edge",
@@ -104,7 +105,7 @@ pub(super) fn unsupported(cursor: &mut Cursor) -> bool {
     };
     let message = format!("`{word}` is not part of the language yet");
     let mut diagnostic = Diagnostic::new(Code::Unsupported, cursor.span(), message).note(
-        "a system has `field`, `conserved`, `param`, `source`, `let`, `fn`, `ddt(..) = ..`, `flux`, `primitive`, \
+        "a system has `field`, `conserved`, `param`, `source`, `let`, `fn`, `ddt(..) = ..`, `flux`, `product`, `primitive`, \
          `face`, `average`, `waves`, `riemann`, `observe` and `cfl`; beside it there is `scheme`",
     );
     if !instead.is_empty() {

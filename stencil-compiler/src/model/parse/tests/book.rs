@@ -11,7 +11,7 @@ const PAGE: &str = include_str!("../../../../../docs/src/language.md");
 fn the_examples_of_the_book_are_read_and_discretized() {
     let examples: Vec<&str> =
         PAGE.split("```pde\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
-    assert_eq!(examples.len(), 22);
+    assert_eq!(examples.len(), 25);
     for example in examples {
         let generic = dimensions(example) == Some(Dimensions::Any);
         let model = parse_str_in(example, generic.then_some(2))

@@ -1,0 +1,115 @@
+//! A numerical check that the waves of a declared solver add up to the jumps between two states.
+
+use super::check_declared::{Pairs, Wrong};
+use super::declared_waves::DeclaredWave;
+use crate::diag::Code;
+use crate::discretize::DiscretizeError;
+use crate::discretize::atoms::Atom;
+use crate::discretize::conserve::algebra::Algebra;
+use crate::discretize::conserve::families::sum_of_families;
+use crate::discretize::conserve::{AXES, Law};
+use crate::discretize::expand::{Result, Sides, States};
+use crate::discretize::poly::Poly;
+use crate::model::{Gives, RiemannSolver, Waves};
+
+impl Law<'_> {
+    /// Checks that waves add up to the jump of the conserved components, and with their speeds as factors to that of the
+    /// fluxes; those of fluxes to the latter.
+    ///
+    /// # Errors
+    /// If they do not, at more than a few of some pairs of states.
+    pub(super) fn check_waves(
+        &self,
+        solver: &RiemannSolver,
+        waves: Option<&Waves>,
+        axis: usize,
+    ) -> Result<()> {
+        let mut expander = self.expander_for_forms()?;
+        let count = self.components.fields.len();
+        let beyond = count + self.components.sources.len();
+        let state = |expander: &mut super::super::Expander<'_>, from: usize| States {
+            components: (from..from + count)
+                .map(|i| Poly::atom(expander.atoms.intern(Atom::State(i))))
+                .collect(),
+            ..States::default()
+        };
+        let both = [state(&mut expander, 0), state(&mut expander, beyond)];
+        let (mut speeds, mut ranged, mut fluxes) = (Vec::new(), Vec::new(), Vec::new());
+        for (states, word) in both.iter().zip(["below", "above"]) {
+            let [own, of] = self.possible(&mut expander, waves, states, axis, word)?;
+            speeds.extend(own);
+            ranged.extend(of);
+            fluxes.push(self.fluxes(&mut expander, states, axis, word)?);
+        }
+        let of = &mut Algebra { expander: &mut expander, span: solver.span };
+        let [below, above] = both.each_ref().map(|states| states.clone());
+        let named = [(below, "below".to_string()), (above, "above".to_string())];
+        let sides = Sides::new(axis, named, 0);
+        let declared = self.declared_waves(of, sides, "pair")?;
+        let integrals = self.integrals(of, both.each_ref(), axis, "pair_path")?;
+        let mut own = Vec::new();
+        for (at, component) in self.components_conserved().into_iter().enumerate() {
+            let rise = of.minus(&fluxes[1][at], &fluxes[0][at])?;
+            own.push([
+                of.minus(&both[1].components[component], &both[0].components[component])?,
+                of.plus(&rise, &integrals[at])?,
+            ]);
+        }
+        let [sums, moved] = sums(of, &declared)?;
+        let (jumps, rises): (Vec<Poly>, Vec<Poly>) = own.into_iter().map(<(_, _)>::from).unzip();
+        let all = match solver.gives {
+            Gives::FluxWaves => vec![("flux", sums, rises)],
+            _ => vec![("", sums, jumps), ("flux", moved, rises)],
+        };
+        for (what, solved, own) in all {
+            let pairs = Pairs { solved, own, waves: speeds.clone(), ranged: ranged.clone() };
+            if let Some(wrong) = pairs.wrong(&expander) {
+                return Err(self.other_jump(solver, axis, what, &wrong));
+            }
+        }
+        Ok(())
+    }
+
+    fn other_jump(
+        &self,
+        solver: &RiemannSolver,
+        axis: usize,
+        what: &str,
+        wrong: &Wrong,
+    ) -> DiscretizeError {
+        let (Wrong::Other(at, _) | Wrong::None(at)) = wrong;
+        let component = self.components_conserved().get(*at).copied();
+        let name = component.map_or("", |component| &self.components.fields[component]);
+        let (along, own) = (AXES[axis], &solver.name);
+        let of = match what {
+            "" => format!("`{name}`"),
+            _ => format!("the flux of `{name}` along {along}"),
+        };
+        let speeds = if what.is_empty() || solver.gives == Gives::FluxWaves {
+            ""
+        } else {
+            ", times their speeds,"
+        };
+        let message = match wrong {
+            Wrong::Other(_, [found, jump]) => format!(
+                "between two states the waves of `{own}`{speeds} add up to {found:.4} of {of}, which jumps by {jump:.4}; waves with \
+                 approximate speeds or vectors are written with `flux`, and add up to the jumps of the fluxes for any speeds"
+            ),
+            Wrong::None(_) => format!(
+                "the waves of `{own}` have no finite sum of {of} between any two of the states that were tried"
+            ),
+        };
+        DiscretizeError::new(Code::OtherJump, solver.span, message)
+    }
+}
+
+/// The sums of waves over all of them, and those of their products with their speeds.
+fn sums(of: &mut Algebra<'_, '_>, waves: &[DeclaredWave]) -> Result<[Vec<Poly>; 2]> {
+    let (mut parts, mut moved) = (Vec::new(), Vec::new());
+    for DeclaredWave { wave, .. } in waves {
+        parts.push(wave.parts.clone());
+        let products = wave.parts.iter().map(|part| of.times(&wave.speed, part));
+        moved.push(products.collect::<Result<Vec<Poly>>>()?);
+    }
+    Ok([sum_of_families(of, &parts)?, sum_of_families(of, &moved)?])
+}
