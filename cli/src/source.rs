@@ -245,7 +245,7 @@ pub(crate) fn is_file(name: &str) -> bool {
 
 /// Reads a system, changes its scheme as told, and discretizes it.
 pub(crate) fn load(args: &SystemArgs, built_ins: &[BuiltIn]) -> Result<Loaded, Failure> {
-    let (name, text) = find(&args.system, built_ins)?;
+    let (name, text) = find(&args.system, args.dimension, built_ins)?;
     let mut model = parse_str_with(&text, in_dimension(&text, args.dimension), None)
         .map_err(|errors| Failure::new(errors.render(&name, &text) + &other(&text, args)))?;
     let declared = model.scheme.clone();
@@ -289,10 +289,16 @@ fn other(text: &str, args: &SystemArgs) -> String {
     }
 }
 
-/// The text of a system, and the name that messages call it by.
-fn find(system: &str, built_ins: &[BuiltIn]) -> Result<(String, String), Failure> {
-    let same = |b: &&BuiltIn| plain(&b.name) == plain(system);
-    if let Some(built_in) = built_ins.iter().find(same) {
+/// The text of a system, and the name that messages call it by; of one for any number of dimensions that in the given number.
+fn find(
+    system: &str,
+    dimension: Option<usize>,
+    built_ins: &[BuiltIn],
+) -> Result<(String, String), Failure> {
+    let same = || built_ins.iter().filter(|b| plain(&b.name) == plain(system));
+    let wanted = dimension.map(Dimensions::Fixed);
+    let fits = |b: &&BuiltIn| wanted.is_some() && dimensions(&b.text) == wanted;
+    if let Some(built_in) = same().find(fits).or_else(|| same().next()) {
         return Ok((format!("<{}>", built_in.name), built_in.text.clone()));
     }
     match read_text(Path::new(system)) {

@@ -137,3 +137,13 @@ fn a_system_of_any_dimension_is_read_in_one() {
     let args = SystemArgs { dimension: Some(4), ..args("any") };
     assert!(load(&args, std::slice::from_ref(&built_in)).is_err());
 }
+
+/// The library has a system `in nd` once in each of its dimensions.
+#[test]
+fn a_system_of_the_library_is_read_in_each_dimension() {
+    let all = crate::built_ins();
+    for (given, expected) in [(None, 2), (Some(1), 1), (Some(2), 2), (Some(3), 3)] {
+        let loaded = load(&SystemArgs { dimension: given, ..args("wave") }, &all).unwrap();
+        assert_eq!(loaded.model.dimension, expected);
+    }
+}
