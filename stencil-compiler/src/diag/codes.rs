@@ -141,7 +141,7 @@ codes! {
     NeedsOthersFluxes = "P0319", "fluxes reconstructed for a Riemann solver that makes its own",
         "`reconstruct: .. in fluxes` gives the fluxes on both sides of a face. It goes with solvers that add these and a multiple of the jump: `rusanov`, `hll`, `hlle` and `roe`. Other solvers make states, between both sides or in time, whose fluxes do not have the order of the reconstruction: choose `in conserved` for these.";
     NeedsForecasts = "P0320", "forecast of fluxes with a system or settings that do not go with it",
-        "The time integrator forecasts fluxes through faces: `van_leer` moves the means of cells by fluxes of first order, `muscl_hancock` and `corner_transport` the states at faces. It needs a system with fluxes, and the last two need states that fluxes are made of: neither `in fluxes` nor `face { .. }`.";
+        "The time integrator forecasts fluxes through faces: `van_leer` moves the means of cells by fluxes of first order, `muscl_hancock` and `corner_transport` the states at faces. It needs a system with fluxes, and the last two need states that fluxes are made of: neither `in fluxes` nor `face { .. }`. `ppm<follow = characteristics>` moves states at faces, and needs one of the last two.";
     ComponentClash = "P0401", "two components with one name",
         "Components of vectors and tensors have names of their own (`u` has `u_x`), and integrators keep arrays beside each field (`u_x_acc`, `u_x_new`). No field, source or parameter may have such a name.";
     CoefficientRange = "P0402", "coefficient out of range",
