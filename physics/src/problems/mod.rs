@@ -39,11 +39,6 @@ pub static ALL: &[BuiltIn] = &[
     problem!("sound"),
     problem!("taylor_green"),
     problem!("orszag_tang"),
-    problem!("ideal_vortex"),
-    problem!("magnetic_blast"),
-    problem!("field_loop"),
-    problem!("ideal_alfven"),
-    problem!("brio_wu"),
     problem!("alfven"),
     problem!("gray_scott"),
     problem!("wave_packet"),
@@ -84,6 +79,11 @@ pub static ALL: &[BuiltIn] = &[
     problem!("acoustic_ball"),
     problem!("refraction"),
     problem!("red_light"),
+    problem!("ideal_vortex"),
+    problem!("magnetic_blast"),
+    problem!("field_loop"),
+    problem!("ideal_alfven"),
+    problem!("brio_wu"),
 ];
 
 impl BuiltIn {

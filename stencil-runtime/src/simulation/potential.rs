@@ -22,7 +22,8 @@ impl<T: Number> Simulation<T> {
     ///         observe largest = max(abs(div(b)));
     ///     }")?;
     /// let mut light = Simulation::<f64>::builder(&light).cells([8, 8, 1]).dt(0.01).build()?;
-    /// light.set_curl("b", |x, y, _| [0.0, 0.0, (6.283 * x).sin() * (6.283 * y).cos()])?;
+    /// let wave = |x: f64| (std::f64::consts::TAU * x).sin();
+    /// light.set_curl("b", |x, y, _| [0.0, 0.0, wave(x) * wave(y)])?;
     /// light.run(10, |_, _| ())?;
     /// assert!(light.observe()?["largest"] < 1e-12);
     /// # Ok::<(), stencil_runtime::Error>(())

@@ -3,6 +3,7 @@
 use std::f64::consts::TAU;
 
 use physics::systems::IdealMhd;
+use stencil_runtime::problem::Problem;
 use stencil_runtime::{Simulation, System, SystemDef};
 use stencil_tests::{OrPanic, Runs};
 
@@ -113,5 +114,32 @@ fn flows_in_space_keep_the_divergence() {
         let moved = (simulation.values("b_y") - before).mapv(f64::abs).sum();
         println!("{}: {kept:.1e}, moved by {moved:.1}", scheme.name);
         assert!(kept < 1e-12 && moved > 1.0, "{}: {kept} {moved}", scheme.name);
+    }
+}
+
+/// A problem with a potential is written as it is read, and a field in cells has none.
+#[test]
+fn problems_have_potentials_of_fields_on_faces() {
+    let (problem, simulation) = begun::<f64>("field_loop", &["mesh.cells=[12, 6]"]);
+    let text = problem.to_toml(None);
+    assert!(text.contains("b = { potential = ["), "{text}");
+    let library = physics::systems::library();
+    let again = Problem::parse("again.toml", &text, ".", &library, &[]).or_panic();
+    let mut second = again.builder::<f64>().build().or_panic();
+    again.initialize(&mut second).or_panic();
+    assert_eq!(simulation.flat("b_x"), second.flat("b_x"));
+    assert!(second.flat("b_x").iter().any(|b| *b != 0.0));
+    for (wrong, expected) in [
+        ("m = { potential = [0, 0, 0] }", "`m` is not a vector field of three components on faces"),
+        ("b = { potential = [0, 0] }", "2 values for 3 components"),
+    ] {
+        let name = &wrong[..1];
+        let line = text.lines().find(|line| line.starts_with(&format!("{name} = ")));
+        let text = match line {
+            Some(line) => text.replace(line, wrong),
+            None => text.replace("[init]", &format!("[init]\n{wrong}")),
+        };
+        let error = Problem::parse("wrong.toml", &text, ".", &library, &[]).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error}");
     }
 }
