@@ -158,7 +158,7 @@ fn in_motion(system: &SystemDef) -> Simulation<f64> {
     let names: Vec<String> = simulation.components().map(str::to_string).collect();
     for (c, name) in names.iter().enumerate() {
         let (mean, size) = match name.as_str() {
-            "rho" | "R" | "h" | "K" => (1.0, 0.2),
+            "rho" | "R" | "h" | "h_1" | "h_2" | "K" => (1.0, 0.2),
             "E" => (2.5, 0.3),
             "q" => (0.5, 0.3),
             "bed" => (0.0, 0.0),
@@ -182,9 +182,12 @@ fn every_law_conserves_by_every_scheme() {
         let model = system.model();
         for scheme in model.schemes().filter(|_| !model.fluxes.is_empty()) {
             let name = format!("{} in {}d, {}", model.name, model.dimension, scheme.name);
-            let system = system.with_scheme(&scheme.name).or_panic();
-            let mut simulation = in_motion(&system);
-            let fields = model.fluxes.iter().map(|flux| &model.fields[flux.field].name);
+            let system = system.with_scheme(&scheme.name);
+            let mut simulation = in_motion(&system.or_panic());
+            // A product with slopes changes the sum.
+            let fields = model.fluxes.iter().map(|flux| flux.field);
+            let fields = fields.filter(|field| model.product_of(*field).is_none());
+            let fields = fields.map(|field| &model.fields[field].name);
             let fields: Vec<&String> = fields.collect();
             let names: Vec<String> = simulation.components().map(str::to_string).collect();
             let of =

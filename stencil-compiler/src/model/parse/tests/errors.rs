@@ -252,7 +252,7 @@ fn each_error_has_its_code() {
         ("P0220", flowing("riemann g { wave 1 at a { q = 1; flux q -> 1; } }")),
         ("P0220", flowing("riemann g { wave 1 at a { q = 1; q = 2; } }")),
         ("P0220", flowing("riemann g { wave 1 at a { } }")),
-        ("P0220", flowing("riemann g { wave 1 at a { v = [1]; } }")),
+        ("P0220", flowing("riemann g { wave 1 at a { q = 1; v = [1]; } }")),
         ("P0220", flowing("riemann g { wave 1 at a spread 1 { flux q -> 1; } }")),
         ("P0220", flowing("conserved r: scalar; flux r -> [r]; riemann g { wave 1 at a { q = 1; } }")),
         ("P0201", flowing("riemann g { wave 1 at normal { q = 1; } }")),
