@@ -21,6 +21,7 @@ mod nvrtc;
 mod passes;
 mod patches;
 mod pointwise;
+mod products;
 mod prologue;
 mod random_systems;
 mod regions;
