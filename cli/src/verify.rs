@@ -209,7 +209,7 @@ fn compare<T: Number>(runs: &Runs, batch: &Batch) -> Result<Comparison, Ended> {
             Err(message) => message,
         };
         let (name, schedule) = &batch.schedules[turn];
-        let beyond = boundaries(batch.kind(turn), mean(Rank::Scalar)).0;
+        let beyond = boundaries(&batch.system, batch.kind(turn), mean(Rank::Scalar)).0;
         let lines = text::print(schedule).replace('\n', "\n    ");
         sums.wrong.push(format!("{name}, {beyond}: {what}\n    {lines}"));
     }

@@ -379,9 +379,17 @@ const WHOLE_COPIES: usize = 1;
 /// One more kind: periodic, with steps and sources that do not change, so that several can be done at once.
 const ALIKE: usize = KINDS;
 
-/// Boundaries in turn, for fields whose values are near a mean.
-pub(super) fn boundaries(turn: usize, mean: f64) -> (&'static str, [Boundary; 3]) {
+/// Boundaries in turn, for fields whose values are near a mean. Fields on faces and edges of cells take neither functions nor numbers.
+pub(super) fn boundaries(
+    system: &SystemDef,
+    turn: usize,
+    mean: f64,
+) -> (&'static str, [Boundary; 3]) {
     let same = |boundary: Boundary| [boundary.clone(), boundary.clone(), boundary];
+    let turn = match turn {
+        4..KINDS if system.model().is_staggered() => PERIODIC + turn % 2,
+        _ => turn,
+    };
     match turn % KINDS {
         _ if turn == ALIKE => ("periodic, equal steps", same(Boundary::periodic())),
         0 | 1 => ("periodic", same(Boundary::periodic())),

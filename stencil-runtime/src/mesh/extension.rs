@@ -42,6 +42,13 @@ impl Extension {
         &self.weights[k.min(DEEPEST - 1)]
     }
 
+    /// Returns the number of cells that so many ghost cells read.
+    pub(crate) fn read(&self, depth: usize) -> usize {
+        let read = |of: &Weights| of.cells.iter().rposition(|weight| *weight != 0.0);
+        let cells = self.weights.iter().take(depth).filter_map(read);
+        cells.max().map_or(0, |last| last + 1)
+    }
+
     /// Returns the weights of all ghost cells that have some.
     pub(crate) fn all(&self) -> &[Weights] {
         &self.weights

@@ -118,7 +118,7 @@ impl Boundaries {
                         });
                     }
                     Rule::Extended(extension) => {
-                        let cells = extension.cells;
+                        let cells = extension.read(depth);
                         (cells, format!("extrapolates {cells} cells"))
                     }
                     Rule::Mirror { .. }

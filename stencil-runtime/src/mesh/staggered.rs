@@ -10,7 +10,7 @@ use stencil_compiler::catalogue::weights::OnFace;
 use super::boundary::{Kind, Value};
 use super::extension::{self, Extensions};
 use super::resolve::Of;
-use super::{Boundary, Number, Rule, Side};
+use super::{Boundary, DEEPEST, Number, Rule, Side};
 use crate::Error;
 
 impl Of<'_> {
@@ -43,9 +43,8 @@ impl Of<'_> {
 
     /// Returns the rule that mirrors values of which one is on the face, and zero.
     fn mirrored(&self) -> Rule {
-        let most = self.system.model().scheme.order as usize + 2;
         let in_ghosts = self.face.side == Side::Lo;
-        Rule::Extended(extension::mirrored_on_face(in_ghosts, self.cells.min(most)))
+        Rule::Extended(extension::mirrored_on_face(in_ghosts, self.cells.min(DEEPEST)))
     }
 
     fn refused(&self, boundary: &Boundary, on_boundary: bool) -> Error {

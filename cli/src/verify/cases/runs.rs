@@ -55,7 +55,7 @@ impl Runs {
         }
         let axes = || Axis::ALL.into_iter().take(dimension);
         for field in &system.model().fields {
-            let (_, beyond) = boundaries(kind, mean(field.rank));
+            let (_, beyond) = boundaries(system, kind, mean(field.rank));
             for (axis, boundary) in axes().zip(beyond) {
                 builder = builder.boundary_of(field.name.as_str(), axis, boundary);
             }
