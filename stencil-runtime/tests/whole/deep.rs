@@ -166,7 +166,7 @@ fn ghost_cells_that_cannot_last_are_refused() {
     let part = error(&|run| run.ghosts(2));
     assert!(part.contains("cannot last for 2 of the 3 substeps of a step; give 1 or 3"), "{part}");
     let custom = error(&|run| run.boundary(Axis::X, Boundary::custom(["q"], |at| at.nearest[0])));
-    assert!(custom.contains("a boundary is a function of the user's"), "{custom}");
+    assert!(custom.contains("a boundary is a function of several components"), "{custom}");
     let function = Boundary::dirichlet_with(|_, y, _, _| y);
     let joined = error(&|run| run.boundary(Axis::X, function.clone()));
     assert!(joined.contains("across the periodic ends of y"), "{joined}");

@@ -46,7 +46,7 @@ use stencil_tests::{OrPanic, Runs};
 static RECONSTRUCTIONS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let fits = |text: &String| {
         let set = Scheme::default().with_fluxes("reconstruct", text, &[]);
-        set.is_ok_and(|scheme| !scheme.reconstruct.starts_with("waves"))
+        set.is_ok_and(|scheme| !corrects_waves(&scheme.reconstruct))
     };
     let limiters = choices("reconstruct", "plm<limiter = unknown>");
     let limiters = limiters.iter().flat_map(|name| {
@@ -56,6 +56,11 @@ static RECONSTRUCTIONS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let all = all.filter(|name| name != "plm").chain(limiters);
     all.filter(fits).map(|text| &*text.leak()).collect()
 });
+
+/// Does a reconstruction correct waves, in steps of one stage?
+fn corrects_waves(reconstruct: &str) -> bool {
+    ["waves", "waf"].iter().any(|name| reconstruct.starts_with(name))
+}
 
 /// Returns the names that a message lists.
 fn choices(key: &str, text: &str) -> Vec<String> {
@@ -67,7 +72,7 @@ fn choices(key: &str, text: &str) -> Vec<String> {
     names.map(str::to_string).collect()
 }
 
-/// Riemann solvers.
+/// Riemann solvers that take states.
 const SOLVERS: [&str; 8] = ["exact", "force", "hll", "hllc", "hlle", "musta", "roe", "rusanov"];
 
 /// Returns the exact solver of a system of the library, with the functions that it calls.
@@ -102,6 +107,8 @@ fn pairs() -> Vec<(String, &'static str)> {
     pairs.extend(each("", &waves, "roe"));
     let waves = ["waves<limiter = mc>", "waves<limiter = none>"];
     pairs.extend(each("", &waves, "hlle"));
+    pairs.extend(each("", &["waf<limiter = mc>"], "roe"));
+    pairs.extend(each(" in fluxes", &["constant", "plm<limiter = van_leer>"], "rtvd"));
     let some = ["plm<limiter = mc>", "ppm", "weno5"];
     pairs.extend(each(" in characteristic", &some, "roe"));
     pairs.extend(each(" in characteristic", &["weno_z"], "hllc"));
@@ -163,7 +170,7 @@ const WATER: &str = "system Water in nd {
 /// Returns a declaration with a scheme, of one stage if waves are corrected.
 fn law(text: &str, dimension: usize, reconstruct: &str, riemann: &str) -> SystemDef {
     let name = text.split_whitespace().nth(1).unwrap_or_default();
-    let time = match reconstruct.starts_with("waves") {
+    let time = match corrects_waves(reconstruct) {
         true => "euler",
         false => "ssprk3",
     };
@@ -177,7 +184,7 @@ fn law(text: &str, dimension: usize, reconstruct: &str, riemann: &str) -> System
 /// Returns a law of the library with a scheme as in [`law`], in place of its own.
 fn of_library(definition: &Definition, reconstruct: &str, riemann: &str) -> SystemDef {
     let name = definition.name;
-    let time = match reconstruct.starts_with("waves") {
+    let time = match corrects_waves(reconstruct) {
         true => "euler",
         false => "ssprk3",
     };

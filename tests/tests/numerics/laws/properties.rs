@@ -192,7 +192,7 @@ fn the_hybrid_limiter_lies_between_minmod_and_van_leer() {
 fn none_is_left_out() {
     let tried = pairs();
     for solver in choices("riemann", "none") {
-        assert!(SOLVERS.contains(&solver.as_str()), "{solver}");
+        assert!(tried.iter().any(|(_, tried)| *tried == solver), "{solver}");
     }
     for made in choices("reconstruct", "none") {
         let is_tried = tried.iter().any(|(tried, _)| tried.starts_with(&made));
