@@ -13,7 +13,6 @@ impl Model {
         let span = Span::default();
         let field = |f: &Field| Field { span, ..f.clone() };
         let param = |p: &Param| Param { span, ..p.clone() };
-        let item = |l: &Let| Let { value: l.value.without_spans(), span, ..l.clone() };
         let source = |s: &Source| Source {
             value: s.value.as_ref().map(Term::without_spans),
             span,
@@ -58,6 +57,44 @@ impl Model {
                 .map(|weight| weight.as_ref().map(Term::without_spans))
                 .collect(),
         };
+        let range = |r: &Range| Range { of: r.of.without_spans(), span, ..*r };
+        let equation = |e: &Equation| Equation { field: e.field, rhs: e.rhs.without_spans(), span };
+        Model {
+            name: self.name.clone(),
+            doc: self.doc.clone(),
+            dimension: self.dimension,
+            components: self.components,
+            generic: self.generic,
+            fields: self.fields.iter().map(field).collect(),
+            params: self.params.iter().map(param).collect(),
+            sources: self.sources.iter().map(source).collect(),
+            lets: self.lets.iter().map(Let::without_spans).collect(),
+            equations: self.equations.iter().map(equation).collect(),
+            fluxes: self.fluxes.iter().map(flux).collect(),
+            products: self.products.iter().map(product).collect(),
+            ranges: self.ranges.iter().map(range).collect(),
+            primitives: self.primitives.as_ref().map(primitives),
+            at_face: self.at_face.as_ref().map(at_face),
+            average: self.average.as_ref().map(average),
+            waves: self.waves.as_ref().map(waves),
+            solvers: self.solvers.iter().map(RiemannSolver::without_spans).collect(),
+            observables: self.observables.iter().map(observable).collect(),
+            speeds: self.speeds.iter().map(speed).collect(),
+            scheme: self.scheme.clone(),
+            others: self.others.clone(),
+        }
+    }
+}
+
+impl Let {
+    fn without_spans(&self) -> Let {
+        Let { value: self.value.without_spans(), span: Span::default(), ..self.clone() }
+    }
+}
+
+impl RiemannSolver {
+    fn without_spans(&self) -> RiemannSolver {
+        let span = Span::default();
         let line = |line: &Solved| Solved {
             of: line.of.without_spans(),
             value: line.value.without_spans(),
@@ -70,38 +107,12 @@ impl Model {
             vector: w.vector.iter().map(line).collect(),
             span,
         };
-        let solver = |s: &RiemannSolver| RiemannSolver {
-            lets: s.lets.iter().map(item).collect(),
-            values: s.values.iter().map(line).collect(),
-            waves: s.waves.iter().map(wave).collect(),
+        RiemannSolver {
+            lets: self.lets.iter().map(Let::without_spans).collect(),
+            values: self.values.iter().map(line).collect(),
+            waves: self.waves.iter().map(wave).collect(),
             span,
-            ..s.clone()
-        };
-        let range = |r: &Range| Range { of: r.of.without_spans(), span, ..*r };
-        let equation = |e: &Equation| Equation { field: e.field, rhs: e.rhs.without_spans(), span };
-        Model {
-            name: self.name.clone(),
-            doc: self.doc.clone(),
-            dimension: self.dimension,
-            components: self.components,
-            generic: self.generic,
-            fields: self.fields.iter().map(field).collect(),
-            params: self.params.iter().map(param).collect(),
-            sources: self.sources.iter().map(source).collect(),
-            lets: self.lets.iter().map(item).collect(),
-            equations: self.equations.iter().map(equation).collect(),
-            fluxes: self.fluxes.iter().map(flux).collect(),
-            products: self.products.iter().map(product).collect(),
-            ranges: self.ranges.iter().map(range).collect(),
-            primitives: self.primitives.as_ref().map(primitives),
-            at_face: self.at_face.as_ref().map(at_face),
-            average: self.average.as_ref().map(average),
-            waves: self.waves.as_ref().map(waves),
-            solvers: self.solvers.iter().map(solver).collect(),
-            observables: self.observables.iter().map(observable).collect(),
-            speeds: self.speeds.iter().map(speed).collect(),
-            scheme: self.scheme.clone(),
-            others: self.others.clone(),
+            ..self.clone()
         }
     }
 }

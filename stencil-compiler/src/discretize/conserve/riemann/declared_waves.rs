@@ -36,15 +36,7 @@ fn along(face: &mut Face<'_, '_, '_>) -> Result<Carried> {
 fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
     let waves = face.declared_waves()?;
     let spread = spread(&mut face.algebra, &waves)?;
-    let mut all = Vec::new();
-    for (at, spread) in spread.iter().enumerate() {
-        let [sum, _] = face.sum_and_jump(at)?;
-        let of = &mut face.algebra;
-        let twice = of.minus(&sum, spread)?;
-        let flux = of.halved(&twice)?;
-        all.push(face.named(at, flux));
-    }
-    Ok(all)
+    face.mean_less(&spread)
 }
 
 /// `Σ |s| W` of each conserved component.

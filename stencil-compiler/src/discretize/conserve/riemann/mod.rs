@@ -165,6 +165,19 @@ impl Face<'_, '_, '_> {
         Ok([of.named(format!("{name}_flux_sum"), sum), of.named(format!("{name}_jump"), jump)])
     }
 
+    /// The means of the fluxes on both sides less half of what spreads each component.
+    fn mean_less(&mut self, spread: &[Poly]) -> Result<Vec<Poly>> {
+        let mut all = Vec::new();
+        for (at, spread) in spread.iter().enumerate() {
+            let [sum, _] = self.sum_and_jump(at)?;
+            let of = &mut self.algebra;
+            let twice = of.minus(&sum, spread)?;
+            let flux = of.halved(&twice)?;
+            all.push(self.named(at, flux));
+        }
+        Ok(all)
+    }
+
     /// The difference of a component's flux above and below.
     fn rise(&mut self, at: usize) -> Result<Poly> {
         let ([below, above], of) = (&self.sides, &mut self.algebra);

@@ -38,15 +38,7 @@ fn sideways(
 /// fluxes are reconstructed by themselves.
 fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
     let spread = face.spread()?;
-    let mut all = Vec::new();
-    for (at, spread) in spread.iter().enumerate() {
-        let [sum, _] = face.sum_and_jump(at)?;
-        let of = &mut face.algebra;
-        let twice = of.minus(&sum, spread)?;
-        let flux = of.halved(&twice)?;
-        all.push(face.named(at, flux));
-    }
-    Ok(all)
+    face.mean_less(&spread)
 }
 
 impl Face<'_, '_, '_> {
