@@ -323,20 +323,10 @@ fn edited_scheme(model: &Model, table: &Table, reader: &mut Reader) -> Option<Sc
             }
             key => {
                 let message = format!("a scheme has no `{key}`");
-                let known = [
-                    "space",
-                    "order",
-                    "mixed",
-                    "arith",
-                    "time",
-                    "riemann",
-                    "reconstruct",
-                    "sweep",
-                    "source",
-                    "repair",
-                    "path",
-                ];
-                reader.unknown(entry.at, message, key, known.into_iter());
+                // The order is a setting of its own here.
+                let (first, others) = Scheme::SETTINGS.split_at(1);
+                let known = first.iter().chain(&["order"]).chain(others).copied();
+                reader.unknown(entry.at, message, key, known);
                 None
             }
         };

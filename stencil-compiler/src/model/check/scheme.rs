@@ -25,6 +25,17 @@ pub(in crate::model) const SETTINGS: &[&str] = &[
     "path",
 ];
 
+impl Scheme {
+    /// The settings of a scheme, by their names in the language.
+    ///
+    /// ```
+    /// use stencil_compiler::model::Scheme;
+    ///
+    /// assert!(Scheme::SETTINGS.contains(&"riemann"));
+    /// ```
+    pub const SETTINGS: &[&str] = SETTINGS;
+}
+
 /// The limiter if none is chosen, or none is needed.
 pub(super) const LIMITER: &str = limiters::MC.name;
 
