@@ -11,7 +11,9 @@ use super::nest::{Nested, Tree, count_assignments, nest};
 use super::{EmitError, Patches, Source, comment_lines, functions, get, head, loops};
 use crate::expr::real::Precision;
 use crate::expr::{Called, Op};
-use crate::kernel::{BarrierId, Condition, Index, IntVar, Kernel, Operand, Relation, Stmt};
+use crate::kernel::{
+    BarrierId, CellVar, Condition, Index, IntVar, Kernel, Operand, Relation, Stmt,
+};
 use crate::schedule::LaunchKind;
 
 /// Names of the indices of the thread.
@@ -61,6 +63,8 @@ pub(super) struct Printer<'a> {
     pub(super) patches: Patches,
     pub(super) dialect: &'a dyn Dialect,
     pub(super) cells: Cells,
+    /// The places of cells along x, in kernels that keep one value of a warp.
+    pub(super) along_x: BTreeMap<CellVar, String>,
     text: String,
     line_notes: Vec<(usize, String)>,
     line_origins: Vec<(usize, String)>,
@@ -143,6 +147,7 @@ impl<'a> Printer<'a> {
             patches,
             dialect,
             cells: Cells::of(kernel),
+            along_x: BTreeMap::new(),
             text,
             line_notes,
             line_origins,

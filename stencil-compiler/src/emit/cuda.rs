@@ -229,6 +229,36 @@ static __device__ __forceinline__ int wrap_index(int i, int n) {
 }
 ";
 
+// Of the cells of a warp, which follow each other in a row, so many from this thread on to the end of the row, the first one
+// gets the largest value: of equal ones the first, and what is no number before all others.
+const STORE_LARGEST: &str = "\
+template <typename Value>
+static __device__ __forceinline__ void store_largest(Value* to, Value value, int left) {
+  const int lane = threadIdx.x % 32;
+  const int count = min(lane + left, 32);
+  const unsigned all = 0xffffffffu >> (32 - count);
+  for (int apart = 1; apart < 32; apart *= 2) {
+    const Value other = __shfl_down_sync(all, value, apart);
+    if (lane + apart < count && (other > value || other != other)) value = other;
+  }
+  if (lane == 0) *to = value;
+}
+";
+
+const STORE_SMALLEST: &str = "\
+template <typename Value>
+static __device__ __forceinline__ void store_smallest(Value* to, Value value, int left) {
+  const int lane = threadIdx.x % 32;
+  const int count = min(lane + left, 32);
+  const unsigned all = 0xffffffffu >> (32 - count);
+  for (int apart = 1; apart < 32; apart *= 2) {
+    const Value other = __shfl_down_sync(all, value, apart);
+    if (lane + apart < count && (other < value || other != other)) value = other;
+  }
+  if (lane == 0) *to = value;
+}
+";
+
 const READ_F32: &str = "\
 static __device__ __forceinline__ float read_value(cudaSurfaceObject_t from, int x, int y, int z) {
   float value;
@@ -413,6 +443,8 @@ impl Dialect for Cuda {
             (uses.wrap, WRAP),
             (uses.reads_surfaces, read),
             (uses.writes_surfaces, write),
+            (uses.extremes[0], STORE_LARGEST),
+            (uses.extremes[1], STORE_SMALLEST),
         ];
         all.into_iter().filter(|(used, _)| *used).map(|(_, text)| text).collect()
     }

@@ -92,6 +92,8 @@ pub(super) struct Uses {
     pub(super) wrap: bool,
     pub(super) reads_surfaces: bool,
     pub(super) writes_surfaces: bool,
+    /// Stores of the largest and of the smallest value of a warp.
+    pub(super) extremes: [bool; 2],
     pub(super) threads: [bool; 3],
     pub(super) blocks: [bool; 3],
 }

@@ -35,6 +35,8 @@ const RESERVED: &[&str] = &[
     "expect_bytes",
     "arrive_expecting",
     "copy_16",
+    "store_largest",
+    "store_smallest",
     "arrive_copies",
     "arrive",
     "wait_phase",

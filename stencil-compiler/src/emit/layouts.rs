@@ -68,6 +68,7 @@ fn is_surface(kernel: &Kernel, buffer: BufferId) -> bool {
 impl Printer<'_> {
     /// Declares a cell: where it is in arrays, and along each axis in surfaces.
     pub(super) fn cell(&mut self, cell: CellVar, at: &[Index; 3]) -> Result<(), EmitError> {
+        self.note_along_x(cell, &at[0])?;
         let name = get(&self.names.cells, cell.0, "cell")?;
         let along = self.names.along.get(&cell);
         if along.is_none() || self.cells.in_arrays.contains(&cell) {
@@ -115,6 +116,11 @@ impl Printer<'_> {
         if !is_surface(self.kernel, buffer) {
             let name = get(&self.names.buffers, buffer.0, "buffer")?;
             let at = |printer: &Self, n| printer.in_array(buffer, cell, [x + n, y, z]);
+            if let ([value], Some(extreme)) =
+                (values, self.kernel.buffers[buffer.0 as usize].extreme)
+            {
+                return self.store_extreme(extreme, (name, &at(self, 0)?), (cell, x), value);
+            }
             if self.patches == Patches::Part && self.kernel.buffers[buffer.0 as usize].sent {
                 return self.write_and_send(name, values, at);
             }

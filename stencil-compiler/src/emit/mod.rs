@@ -14,6 +14,7 @@ mod c_like;
 mod cells;
 mod cuda;
 mod dialect;
+mod extremes;
 mod functions;
 mod head;
 mod index;

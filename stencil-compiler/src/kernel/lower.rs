@@ -202,6 +202,7 @@ impl<'a> Draft<'a> {
             beside: place.filter(|place| place.of > 1),
             surface: place.is_some_and(|place| place.surface),
             sent: mode != Mode::Read && may_send && plan.sent(name).is_some(),
+            extreme: None,
         });
     }
 

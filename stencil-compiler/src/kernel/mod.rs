@@ -17,6 +17,7 @@ mod branches;
 mod chain;
 pub mod check;
 pub mod count;
+mod extreme;
 mod index;
 pub mod interp;
 mod iteration;
@@ -34,6 +35,7 @@ mod split;
 pub mod text;
 mod values;
 
+pub use extreme::Extreme;
 pub use multiprocessor::Multiprocessor;
 pub use split::{BlockBox, Split};
 
@@ -116,6 +118,8 @@ pub struct Buffer {
     pub surface: bool,
     /// Does a launch on one of several devices also store its values in the ghost cells of others that show them?
     pub sent: bool,
+    /// Does it get one value for each warp, in the cell of the first thread, in place of one for each cell?
+    pub extreme: Option<Extreme>,
 }
 
 /// The use that a kernel makes of a buffer.

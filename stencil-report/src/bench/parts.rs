@@ -95,16 +95,16 @@ pub(super) fn parts(
                 let work = Work { bytes, ..Work::default() };
                 other("ghost cells", "ghost cells", work)
             }
-            StepPart::TimeStep { costs, reduced } => {
+            StepPart::TimeStep { costs, reduced, unwritten } => {
                 let mut work = Work::default();
                 for cost in costs {
                     work.add(&Work::of(cost, grid));
                 }
-                // Each value is read, and compared or added.
-                let reduced = *reduced as f64 * grid.points();
-                work.bytes += reduced * value;
-                work.flops += reduced;
-                work.operations += reduced;
+                // Each value is read, and compared or added, by the threads of a warp without memory between them.
+                let [reduced, unwritten] = [*reduced, *unwritten].map(|of| of * grid.points());
+                work.bytes += (reduced - unwritten) * value;
+                work.flops += reduced + unwritten;
+                work.operations += reduced + unwritten;
                 other(TIME_STEP, "speeds, and the time step", work)
             }
             _ => other("given fields", "given fields", Work::default()),
@@ -400,7 +400,8 @@ mod tests {
         let (_, one) = compiled("schedule kernel direct");
         let costs = cost::kernels(&one).unwrap();
         let time = |part, us: f64| PartTime { part, seconds: 1e-6 * us };
-        let speeds = StepPart::TimeStep { costs: costs[..1].to_vec(), reduced: 1 };
+        let speeds =
+            StepPart::TimeStep { costs: costs[..1].to_vec(), reduced: 1.0, unwritten: 0.0 };
         let times = [
             time(speeds, 7.0),
             time(StepPart::Fill { values: 1000 }, 3.0),

@@ -29,6 +29,7 @@ impl Build {
             beside: None,
             surface: false,
             sent: false,
+            extreme: None,
         };
         let (threads, tile) = match kind {
             LaunchKind::Rows => ([1, 1, 1], [0, 1, 1]),

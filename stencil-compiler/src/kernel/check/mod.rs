@@ -80,6 +80,7 @@ impl Kernel {
             return Err(format!("runs of {:?} cells", launch.tile));
         }
         self.check_layout()?;
+        self.check_extremes()?;
         if !(1..=3).contains(&self.dimension) {
             return Err(format!("dimension {} is not 1, 2 or 3", self.dimension));
         }

@@ -5,7 +5,7 @@ use super::fault::{FaultKind, Problem};
 use super::program::Access;
 use super::warp::{CellLanes, Ints, LANES, lanes};
 use crate::expr::Real;
-use crate::kernel::{Buffer, Mode};
+use crate::kernel::{Buffer, Extreme, Mode};
 use crate::schedule::COPY_BYTES;
 
 /// A cell that several threads have read.
@@ -59,6 +59,7 @@ pub(super) struct View<'a, T> {
     /// Values from one cell to the next, as the kernel has it.
     cell_stride: i64,
     surface: bool,
+    extreme: Option<Extreme>,
     /// Threads that wrote each cell, 0 for none; empty for buffers that are only read.
     writer: Vec<u32>,
     written_at: Vec<u32>,
@@ -80,6 +81,7 @@ impl<'a, T: Real> View<'a, T> {
             halo: buffer.halo.map(i64::from),
             cell_stride: buffer.cell_stride() as i64,
             surface: buffer.surface,
+            extreme: buffer.extreme,
             writer: vec![0; written],
             written_at: vec![0; both],
             reader: vec![0; both],
@@ -232,10 +234,41 @@ impl<'a, T: Real> View<'a, T> {
                 self.check_overwrite(accessor, lane, place)?;
                 self.written_at[place] = accessor.clock[accessor.warp];
             }
-            self.array.data[place] = values[lane];
-            self.array.known[place] = true;
+            if self.extreme.is_none() {
+                self.array.data[place] = values[lane];
+                self.array.known[place] = true;
+            }
         }
-        Ok(())
+        match self.extreme {
+            Some(extreme) => self.store_extreme(extreme, accessor.mask, &places, values),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes one value of a warp, whose threads without a cell come last.
+    fn store_extreme(
+        &mut self,
+        extreme: Extreme,
+        mask: u32,
+        places: &Ints,
+        values: &[T; LANES],
+    ) -> Result<()> {
+        let follow = lanes(mask)
+            .zip(0..)
+            .all(|(lane, at)| lane as i64 == at && places[lane] == places[0] + at);
+        let kept = lanes(mask).map(|lane| values[lane]).reduce(|a, b| extreme.of(a, b));
+        match kept {
+            Some(_) if !follow => {
+                let message = format!("cells of a warp do not follow each other in {}", self.name);
+                Err(Problem::at(FaultKind::Misaligned, 0, message))
+            }
+            Some(kept) => {
+                self.array.data[places[0] as usize] = kept;
+                self.array.known[places[0] as usize] = true;
+                Ok(())
+            }
+            None => Ok(()),
+        }
     }
 
     fn check_overwrite(&self, accessor: Accessor<'_>, lane: usize, place: usize) -> Result<()> {

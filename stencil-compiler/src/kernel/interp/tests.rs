@@ -422,6 +422,44 @@ fn values_that_lie_apart_are_found_there() {
     assert!(wrong.contains("lie apart"), "{wrong}");
 }
 
+/// A warp keeps one value of its cells of a row: of equal ones the first, and what is no number before all others.
+#[test]
+fn a_warp_keeps_the_largest_value() {
+    let text = |threads: &str, kept: &str| {
+        format!(
+            "kernel k {{ dimension 1 value_bytes 8
+            launch blocks threads {threads} tile [64, 1, 1] extend [0, 0, 0] blocks_per_unit 1
+            buffer u read halo [0, 0, 0]
+            buffer most write halo [0, 0, 0]{kept}
+            registers a ints x cells c
+            code {{
+                int x = block.x * 64 + thread.x
+                if x < size.x {{
+                    cell c = (x, 0, 0) a = load u[c] store most[c] = a
+                }}
+            }} }}"
+        )
+    };
+    let run = |kept: &str, special: f64| {
+        let kernel = parse(&text("[64, 1, 1]", kept)).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(
+            kernel.buffers[1].extreme.map(|kept| format!(" {}", kept.name())),
+            Some(kept.into())
+        );
+        let mut u = GlobalArray::new([80, 1, 1], [0; 3]);
+        (0..80).for_each(|x| u.set([x, 0, 0], ((x * 7) % 80) as f64));
+        u.set([70, 0, 0], special);
+        let mut buffers = [u, GlobalArray::new([80, 1, 1], [0; 3])];
+        super::run(&kernel, [80, 1, 1], &mut buffers, &[], options(1)).unwrap();
+        [0, 32, 64, 1, 79].map(|x| buffers[1].get([x, 0, 0]))
+    };
+    assert_eq!(run(" largest", 0.0), [Some(77.0), Some(79.0), Some(76.0), None, None]);
+    assert_eq!(run(" smallest", -3.0), [Some(0.0), Some(1.0), Some(-3.0), None, None]);
+    assert!(run(" largest", f64::NAN)[2].unwrap().is_nan());
+    let wrong = parse(&text("[16, 4, 1]", " largest")).unwrap().check().unwrap_err();
+    assert!(wrong.contains("one value of most is kept by threads"), "{wrong}");
+}
+
 /// A surface is read and written like an array, by kernels that take no rows of it and read nothing again that
 /// they have written.
 #[test]

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::expr::{self, text::Operations};
 use crate::kernel::{
-    BarrierArray, Buffer, BufferId, CellVar, IntVar, Kernel, Launch, Mode, Reg, SharedArray,
-    SharedId,
+    BarrierArray, Buffer, BufferId, CellVar, Extreme, IntVar, Kernel, Launch, Mode, Reg,
+    SharedArray, SharedId,
 };
 use crate::plan::Place;
 use crate::schedule::LaunchKind;
@@ -174,6 +174,9 @@ impl Parser {
             beside: self.beside()?,
             surface: self.lexer.eat_name("surface"),
             sent: self.lexer.eat_name("sent"),
+            extreme: [Extreme::Largest, Extreme::Smallest]
+                .into_iter()
+                .find(|kept| self.lexer.eat_name(kept.name())),
         })
     }
 

@@ -60,8 +60,9 @@ fn header(kernel: &Kernel) -> Vec<String> {
         });
         let surface = if buffer.surface { " surface" } else { "" };
         let sent = if buffer.sent { " sent" } else { "" };
+        let extreme = buffer.extreme.map_or(String::new(), |kept| format!(" {}", kept.name()));
         lines.push(format!(
-            "buffer {} {mode} halo {:?}{beside}{surface}{sent}",
+            "buffer {} {mode} halo {:?}{beside}{surface}{sent}{extreme}",
             buffer.name, buffer.halo
         ));
     }

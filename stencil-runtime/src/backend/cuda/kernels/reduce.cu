@@ -11,11 +11,12 @@ struct Runs {
   int length, count;
 };
 
-// A row of the mesh, through all patches that it crosses.
+// A row of the mesh, through all patches that it crosses, of which every so manyth cell has a value.
 struct RowOfMesh {
   Pointer values;
   const Mesh& mesh;
-  __device__ __forceinline__ real operator[](int x) const { return values[place<0>(mesh, x)]; }
+  int every;
+  __device__ __forceinline__ real operator[](int i) const { return values[place<0>(mesh, i * every)]; }
 };
 
 // Of equal numbers the first, of what is no number that one: the rule of the host.
@@ -90,11 +91,11 @@ static __device__ void reduce(const Run& run, const Number& number_of, const Run
 
 // The rows of a card, from a row of patches along x on.
 extern "C" __global__ void __launch_bounds__(256) reduce_values(
-    const Array values, const __grid_constant__ Mesh mesh, const __grid_constant__ Runs runs, int patches, int reduction,
-    double* results) {
+    const Array values, const __grid_constant__ Mesh mesh, const __grid_constant__ Runs runs, int patches, int every,
+    int reduction, double* results) {
   const auto row = [&](int number) {
     const int y = number % mesh.all[1], z = number / mesh.all[1];
-    return RowOfMesh{Pointer(values) + place<1>(mesh, y) + place<2>(mesh, z), mesh};
+    return RowOfMesh{Pointer(values) + place<1>(mesh, y) + place<2>(mesh, z), mesh, every};
   };
   reduce(row, [&](int at) { return row_of_mesh(mesh, patches, at); }, runs, reduction, results);
 }

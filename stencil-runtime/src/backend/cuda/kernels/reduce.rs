@@ -24,6 +24,16 @@ const THREADS: u32 = 256;
 /// Values that are taken in order, as in the text.
 const LEAF: u32 = 16;
 
+/// Values of an array that become one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Quantity {
+    /// The array, by its number.
+    pub(crate) buffer: usize,
+    pub(crate) reduction: Reduction,
+    /// Cells of a row from one that has a value to the next.
+    pub(crate) every: i32,
+}
+
 /// The same struct as in the text.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +103,7 @@ impl Tree {
             room.map_err(CudaError::driver("taking memory on the card"))
         };
         let of_all = |count: u32| Allocation::zeros(cards, &[count as usize]);
-        let shared_by = rows_of(shape).shared_by();
+        let shared_by = rows_of(shape, 1).shared_by();
         let parts = (shared_by > 1).then(|| of_all(shape.rows() * shared_by));
         Ok(Tree {
             kernels,
@@ -122,26 +132,32 @@ impl Tree {
         start(&self.total, stream)
     }
 
+    /// Returns the parts that a row with a value in every so manyth cell has, if it has several.
+    fn parts_of(&self, shape: &MeshShape, every: i32) -> Option<(&Allocation<f64>, u32)> {
+        let shared_by = rows_of(shape, every).shared_by();
+        self.parts.as_ref().filter(|_| shared_by > 1).map(|parts| (parts, shared_by))
+    }
+
     /// Starts the reduction of the rows of an array whose first cells lie in patches of a card, on that card. `first` is
     /// the address of the first interior cell of the first patch.
     pub(crate) fn start_rows(
         &self,
         (owner, stream): (usize, &Arc<CudaStream>),
         (first, shape): (u64, &MeshShape),
-        reduction: Reduction,
+        Quantity { reduction, every, .. }: Quantity,
     ) -> Result<(), CudaError> {
         let of_patches = self.patches.rows_owned(owner);
         if of_patches.is_empty() {
             return Ok(());
         }
-        let all = rows_of(shape);
-        let own = Runs { count: shape.rows_of(of_patches.len()) as i32, ..all };
+        let own = Runs { count: shape.rows_of(of_patches.len()) as i32, ..rows_of(shape, every) };
         let mut config = own.config();
-        config.grid_dim.1 = all.shared_by();
+        let (to, shared_by) = self.parts_of(shape, every).unwrap_or((&self.rows, 1));
+        config.grid_dim.1 = shared_by;
         let (rule, from) = (rule(reduction), of_patches.start as i32);
-        let to = start(self.parts.as_ref().unwrap_or(&self.rows), stream);
+        let to = start(to, stream);
         let mut launch = stream.launch_builder(&self.kernels[owner - self.first].values);
-        launch.arg(&first).arg(shape).arg(&own).arg(&from).arg(&rule).arg(&to);
+        launch.arg(&first).arg(shape).arg(&own).arg(&from).arg(&every).arg(&rule).arg(&to);
         // SAFETY: the arguments are those of the kernel, which reads interior cells and writes a number for each part
         // of a row, or for each row without parts, where all cards may write.
         let launched = unsafe { launch.launch(config) };
@@ -153,14 +169,15 @@ impl Tree {
         &mut self,
         stream: &Arc<CudaStream>,
         shape: &MeshShape,
-        reduction: Reduction,
+        Quantity { reduction, every, .. }: Quantity,
     ) -> Result<(), CudaError> {
-        let Some(parts) = &self.parts else {
+        let shared_by = rows_of(shape, every).shared_by();
+        let Some(parts) = self.parts.as_ref().filter(|_| shared_by > 1) else {
             return Ok(());
         };
         let config = LaunchConfig {
             grid_dim: (shape.rows(), 1, 1),
-            block_dim: (rows_of(shape).shared_by(), 1, 1),
+            block_dim: (shared_by, 1, 1),
             shared_mem_bytes: 0,
         };
         let rule = rule(reduction);
@@ -175,23 +192,33 @@ impl Tree {
     pub(crate) fn copy_rows(
         &mut self,
         stream: &Arc<CudaStream>,
-        (shape, reduction): (&MeshShape, Reduction),
+        (shape, of): (&MeshShape, Quantity),
         rows: Range<usize>,
         to: &mut CudaViewMut<'_, f64>,
     ) -> Result<(), CudaError> {
-        self.join_parts(stream, shape, reduction)?;
+        self.join_parts(stream, shape, of)?;
         stream.memcpy_dtod(&self.rows.slice(rows), to).map_err(failed)
     }
 
     /// Returns the address and the count of the numbers that [`start_rows`](Self::start_rows) writes, of all cards.
-    pub(crate) fn numbers(&self, stream: &Arc<CudaStream>) -> (u64, usize) {
-        let numbers = self.parts.as_ref().unwrap_or(&self.rows);
-        (start(numbers, stream), numbers.len())
+    pub(crate) fn numbers(
+        &self,
+        stream: &Arc<CudaStream>,
+        (shape, every): (&MeshShape, i32),
+    ) -> (u64, usize) {
+        let (numbers, shared_by) = self.parts_of(shape, every).unwrap_or((&self.rows, 1));
+        (start(numbers, stream), (shape.rows() * shared_by) as usize)
     }
 
     /// Sets these numbers to zero.
-    pub(crate) fn clear(&mut self, stream: &Arc<CudaStream>) -> Result<(), CudaError> {
-        let numbers = self.parts.as_mut().unwrap_or(&mut self.rows);
+    pub(crate) fn clear(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        (shape, every): (&MeshShape, i32),
+    ) -> Result<(), CudaError> {
+        let has_parts = self.parts_of(shape, every).is_some();
+        let parts = self.parts.as_mut().filter(|_| has_parts);
+        let numbers = parts.unwrap_or(&mut self.rows);
         stream.memset_zeros(&mut **numbers).map_err(failed)
     }
 
@@ -201,12 +228,12 @@ impl Tree {
         &mut self,
         stream: &Arc<CudaStream>,
         shape: &MeshShape,
-        reduction: Reduction,
+        of: Quantity,
         to: u64,
     ) -> Result<(), CudaError> {
-        self.join_parts(stream, shape, reduction)?;
+        self.join_parts(stream, shape, of)?;
         let [_, ny, nz] = shape.all;
-        let rule = rule(reduction);
+        let rule = rule(of.reduction);
         let runs = |length, count| Runs { length, count };
         let (planes, total) = (runs(ny, nz), runs(nz, 1));
         let kernels = &self.kernels[0];
@@ -254,10 +281,10 @@ fn rule(reduction: Reduction) -> i32 {
     }
 }
 
-/// Returns the rows of a mesh.
-fn rows_of(shape: &MeshShape) -> Runs {
+/// Returns the values of the rows of a mesh, of which every so manyth cell has one.
+fn rows_of(shape: &MeshShape, every: i32) -> Runs {
     let [length, ny, nz] = shape.all;
-    Runs { length, count: ny * nz }
+    Runs { length: (length - 1) / every + 1, count: ny * nz }
 }
 
 #[cfg(test)]

@@ -1,11 +1,13 @@
 //! The kernels of observed functions: updates of an algorithm, evaluated into arrays that are free between steps.
 
+use std::collections::BTreeMap;
+
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::compile::{self, Device, Target};
 use stencil_compiler::discretize::Observation;
 use stencil_compiler::emit::Source;
 use stencil_compiler::expr::real::Precision;
-use stencil_compiler::kernel::{Buffer, Kernel};
+use stencil_compiler::kernel::{Buffer, Extreme, Kernel, WARP};
 use stencil_compiler::model::Reduction;
 use stencil_compiler::plan::{BufferRole, Place, Plan};
 use stencil_compiler::schedule::Schedule;
@@ -66,6 +68,17 @@ impl On {
         (target, T::PRECISION)
     }
 
+    /// Returns the value that warps keep of a quantity, if each of them has cells of one row of the mesh.
+    fn extreme(&self, reduction: Reduction, schedule: &str) -> Option<Extreme> {
+        let of_one_row = schedule == DIRECT && self.patches.counts[0] == 1 && !self.like.surface;
+        let extreme = match reduction {
+            Reduction::Max => Extreme::Largest,
+            Reduction::Min => Extreme::Smallest,
+            Reduction::Sum | Reduction::Mean => return None,
+        };
+        of_one_row.then_some(extreme)
+    }
+
     /// Returns groups of updates that are evaluated at once, if there is room for the values of so many.
     pub(super) fn rounds<'a>(
         &self,
@@ -79,6 +92,8 @@ impl On {
 pub(super) struct ObservedUpdates {
     pub(super) problem: Problem,
     pub(super) texts: Vec<Text>,
+    /// Cells of a row from one that has a value to the next, for each quantity.
+    pub(super) every: Vec<i32>,
 }
 
 /// The problem of a launch, and its plan.
@@ -101,14 +116,17 @@ impl ObservedUpdates {
         let all = substep.ok_or_else(|| bug("without a substep"))?;
         let chosen = updates.iter().filter_map(|(at, _)| all.updates.get(*at));
         all.updates = chosen.copied().collect();
-        match Self::reading_around::<T>(&part, on)? {
+        match Self::reading_around::<T>((&part, updates), on)? {
             Some(around) => Ok(around),
-            None => Self::scheduled::<T>(part, DIRECT, [false; 3], on),
+            None => Self::scheduled::<T>((part, updates), DIRECT, [false; 3], on),
         }
     }
 
     /// Returns one march that reads around the ends of all axes that allow it, if any does and it is legal.
-    fn reading_around<T: Number>(algorithm: &Algorithm, on: &On) -> Result<Option<Self>, Error> {
+    fn reading_around<T: Number>(
+        (algorithm, updates): (&Algorithm, &[(usize, Reduction)]),
+        on: &On,
+    ) -> Result<Option<Self>, Error> {
         let reach = planned(algorithm, DIRECT, on.target::<T>([false; 3]))?;
         let reach = reach.1.halo();
         let reads = |axis: usize| on.around[axis] && reach[axis] > 0;
@@ -117,7 +135,7 @@ impl ObservedUpdates {
             return Ok(None);
         }
         // If a march is not legal, or has no room in a block, ghost cells are filled.
-        let part = match Self::scheduled::<T>(algorithm.clone(), AROUND, on.around, on) {
+        let part = match Self::scheduled::<T>((algorithm.clone(), updates), AROUND, on.around, on) {
             Ok(part) => part,
             Err(bug @ Error::Bug(_)) => return Err(bug),
             Err(_) => return Ok(None),
@@ -129,12 +147,12 @@ impl ObservedUpdates {
     }
 
     fn scheduled<T: Number>(
-        algorithm: Algorithm,
-        schedule: &str,
+        (algorithm, updates): (Algorithm, &[(usize, Reduction)]),
+        schedule_name: &str,
         around: [bool; 3],
         on: &On,
     ) -> Result<Self, Error> {
-        let (schedule, plan) = planned(&algorithm, schedule, on.target::<T>(around))?;
+        let (schedule, plan) = planned(&algorithm, schedule_name, on.target::<T>(around))?;
         // It reads fields and writes to the arrays of their new values.
         let place = |buffer: &mut Buffer| match plan.buffer(&buffer.name).map(|b| b.role) {
             Some(BufferRole::Given) | None => {}
@@ -144,8 +162,16 @@ impl ObservedUpdates {
                 buffer.surface = on.like.surface;
             }
         };
+        let names = algorithm.substeps.iter().flat_map(|substep| &substep.updates);
+        let names = names.map(|(state, _)| algorithm.state(*state).name.as_str());
+        let kept: Vec<_> = updates.iter().map(|(_, of)| on.extreme(*of, schedule_name)).collect();
+        let extremes: BTreeMap<&str, Extreme> =
+            names.zip(&kept).filter_map(|(name, kept)| Some((name, (*kept)?))).collect();
         let placed = |mut kernel: Kernel| {
-            kernel.buffers.iter_mut().for_each(place);
+            for buffer in &mut kernel.buffers {
+                place(buffer);
+                buffer.extreme = extremes.get(buffer.name.as_str()).copied();
+            }
             kernel
         };
         Ok(ObservedUpdates {
@@ -155,6 +181,7 @@ impl ObservedUpdates {
                 (launched_over(&on.patches), &on.device),
                 placed,
             )?,
+            every: kept.iter().map(|kept| kept.map_or(1, |_| WARP as i32)).collect(),
             problem: Problem { algorithm, schedule, plan },
         })
     }
@@ -248,6 +275,35 @@ mod tests {
         let plan = planned(system.algorithm(), AROUND, (target, Precision::F32));
         let on = On::new(&plan.unwrap().1, (patches, around), device);
         halo::<f32>(system.observation().unwrap(), &on).unwrap()
+    }
+
+    /// Of a largest value a warp writes one, if the rows of the mesh are not divided; a mean needs all.
+    #[test]
+    fn warps_write_one_of_their_largest_values() {
+        let text = "pub system Flow in 3d {
+            field u: vector; ddt(u) = lap(u);
+            observe fastest = max(dot(u, u)); observe slowest = min(dot(u, u)); observe energy = mean(dot(u, u));
+        }
+        scheme s for Flow { space: central<order = 2>; time: euler; }";
+        let system = SystemDef::from_text("flow.pde", text).unwrap();
+        let every = |counts: [usize; 3]| {
+            let mesh =
+                Mesh { cells: [80, 6, 4], extent: [1.0; 3], origin: [0.0; 3], centered: false };
+            let patches = Patches::new(&mesh, counts, 1).unwrap();
+            let device = Device { multiprocessor: Multiprocessor::NEWEST, units: Some(132) };
+            let target = Target::new(8).over(patches.largest(), patches.of_a_device()).on(device);
+            let plan = planned(system.algorithm(), DIRECT, (target, Precision::F64));
+            let on = On::new(&plan.unwrap().1, (patches, [true; 3]), device);
+            let observation = system.observation().unwrap();
+            let updates = &groups(observation)[0];
+            let part = ObservedUpdates::new::<f64>(&observation.algorithm, updates, &on).unwrap();
+            let text = part.texts.first().unwrap().source.text.clone();
+            assert_eq!(text.contains("store_smallest(&slowest["), counts[0] == 1, "{text}");
+            (part.every, part.texts.first().unwrap().source.text.matches("store_").count())
+        };
+        // Each is declared, too.
+        assert_eq!(every([1, 2, 1]), (vec![32, 32, 1], 4));
+        assert_eq!(every([2, 1, 1]), (vec![1, 1, 1], 0));
     }
 
     #[test]

@@ -30,7 +30,9 @@ pub enum StepPart {
         /// The cost of the evaluation of the speeds.
         costs: Vec<KernelCost>,
         /// Values of a cell that are reduced to one number of all cells each.
-        reduced: usize,
+        reduced: f64,
+        /// Values of a cell that the evaluation has and does not write, since a warp writes one for all of its cells.
+        unwritten: f64,
     },
     /// Evaluates given fields.
     Sources,
@@ -213,9 +215,9 @@ impl Reducer {
             let compiled = compiled.map_err(|error| bug(error.to_string()))?;
             costs.extend(cost::kernels(&compiled).map_err(bug)?);
         }
-        Ok(StepPart::TimeStep {
-            costs,
-            reduced: self.rounds.iter().map(|r| r.quantities.len()).sum(),
-        })
+        let quantities = self.rounds.iter().flat_map(|round| &round.quantities);
+        let written = quantities.map(|of| 1.0 / f64::from(of.every));
+        let unwritten = written.clone().map(|share| 1.0 - share).sum();
+        Ok(StepPart::TimeStep { costs, reduced: written.sum(), unwritten })
     }
 }

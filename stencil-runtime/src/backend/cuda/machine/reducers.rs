@@ -13,6 +13,7 @@ use super::tasks::{Task, When};
 use crate::backend;
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::kernels::launch::{Ready, load};
+use crate::backend::cuda::kernels::reduce::Quantity;
 use crate::{Error, Number};
 
 /// Quantities, ready to be evaluated.
@@ -30,8 +31,7 @@ pub(super) struct Round {
     pub(super) problem: Problem,
     /// For each buffer of the launch's plan the buffer of the machine.
     buffers: Vec<usize>,
-    /// The buffer of each quantity.
-    pub(super) quantities: Vec<(usize, Reduction)>,
+    pub(super) quantities: Vec<Quantity>,
 }
 
 impl<T: Number> Machine<T> {
@@ -61,7 +61,7 @@ impl<T: Number> Machine<T> {
         updates: &[(usize, Reduction)],
         room: &[usize],
     ) -> Result<Round, Error> {
-        let ObservedUpdates { problem, texts } = part;
+        let ObservedUpdates { problem, texts, every } = part;
         let Problem { algorithm, plan, .. } = &problem;
         let outputs: Vec<&str> = algorithm.substeps[0]
             .updates
@@ -97,7 +97,12 @@ impl<T: Number> Machine<T> {
             quantities: room
                 .iter()
                 .zip(updates)
-                .map(|(at, (_, reduction))| (*at, *reduction))
+                .zip(every)
+                .map(|((buffer, (_, reduction)), every)| Quantity {
+                    buffer: *buffer,
+                    reduction: *reduction,
+                    every,
+                })
                 .collect(),
         })
     }
@@ -142,26 +147,22 @@ impl<T: Number> Machine<T> {
     }
 
     /// Starts the reduction of an array to a number at an address in the memory of the first card, amid a part.
-    fn start_number(
-        &mut self,
-        (buffer, reduction): (usize, Reduction),
-        to: u64,
-    ) -> Result<(), CudaError> {
+    fn start_number(&mut self, of: Quantity, to: u64) -> Result<(), CudaError> {
         let stream = self.card.stream.clone();
-        let shape = self.shape_of(buffer);
-        let first = self.memory.address(&stream, self.slots[buffer]);
+        let shape = self.shape_of(of.buffer);
+        let first = self.memory.address(&stream, self.slots[of.buffer]);
         if self.courier.is_some() {
-            self.tree.clear(&stream)?;
+            self.tree.clear(&stream, (&shape, of.every))?;
         }
         for (owner, (card, ..)) in (self.first..).zip(self.cards()) {
-            self.tree.start_rows((owner, &card.stream), (first, &shape), reduction)?;
+            self.tree.start_rows((owner, &card.stream), (first, &shape), of)?;
         }
         self.lanes.join()?;
         if let Some(courier) = &self.courier {
-            let (numbers, count) = self.tree.numbers(&stream);
+            let (numbers, count) = self.tree.numbers(&stream, (&shape, of.every));
             courier.join(&stream, numbers, count)?;
         }
-        self.tree.start_total(&stream, &shape, reduction, to)?;
+        self.tree.start_total(&stream, &shape, of, to)?;
         // The next array takes the same room, and the next round the same arrays.
         self.lanes.fork()
     }
@@ -180,12 +181,12 @@ impl<T: Number> Machine<T> {
         let mut first = 0;
         for round in &reducer.rounds {
             self.evaluate(round)?;
-            for (buffer, reduction) in round.quantities.iter().copied() {
-                let shape = self.shape_of(buffer);
-                let values = self.memory.address(&stream, self.slots[buffer]);
-                self.tree.start_rows((0, &stream), (values, &shape), reduction)?;
+            for of in round.quantities.iter().copied() {
+                let shape = self.shape_of(of.buffer);
+                let values = self.memory.address(&stream, self.slots[of.buffer]);
+                self.tree.start_rows((0, &stream), (values, &shape), of)?;
                 let mut to = to.slice_mut(first..first + rows.len());
-                self.tree.copy_rows(&stream, (&shape, reduction), rows.clone(), &mut to)?;
+                self.tree.copy_rows(&stream, (&shape, of), rows.clone(), &mut to)?;
                 first += rows.len();
             }
         }
@@ -213,9 +214,8 @@ impl<T: Number> Machine<T> {
                 machine.evaluate(round)?;
                 for quantity in &round.quantities {
                     machine.start_number(*quantity, to)?;
-                    let (buffer, reduction) = *quantity;
-                    let shape = machine.shape_of(buffer);
-                    numbers.push(machine.tree.read(&stream, &shape, reduction)?);
+                    let shape = machine.shape_of(quantity.buffer);
+                    numbers.push(machine.tree.read(&stream, &shape, quantity.reduction)?);
                 }
             }
             Ok(numbers)
