@@ -7,8 +7,9 @@ system! {
     /// `E` is the energy, `M` the momentum and `R` the charge in a volume of the laboratory: the number of baryons, or the mass at rest. In
     /// the frame of the gas they are `e`, zero and `n`.
     ///
-    /// The equation of state may be any `p = f(e, n)`: copy the declaration, and write another `pressure` and its `sound_square`. These are
-    /// of an ideal gas whose particles have the rest energy `mass`. Without it, and by `gamma = 4/3`, this is radiation, `p = e/3`: the default.
+    /// The equation of state may be any `p = f(q, n)`, with the heat `q`, the energy without that of particles at rest, `e - mass*n`: copy the
+    /// declaration, and write another `pressure`. The speed of sound follows from it. This one is of an ideal gas whose particles have the
+    /// rest energy `mass`. Without it, and by `gamma = 4/3`, this is radiation, `p = e/3`: the default.
     ///
     /// The pressure in a cell is the root of an equation. A cell without one, such as with less energy than momentum, stops the run,
     /// and the message names the loop `recovered`.
@@ -23,13 +24,14 @@ system! {
         param mass: real [J] = 0 where mass >= 0;
 
         /// The equation of state.
-        fn pressure(e: scalar, n: scalar) -> scalar {
-            (gamma - 1)*(e - mass*n)
+        fn pressure(q: scalar, n: scalar) -> scalar {
+            (gamma - 1)*q
         }
-        /// The square of the speed of sound, `dp/de + n/(e + p) dp/dn`.
-        fn sound_square(e: scalar, n: scalar) -> scalar {
-            let p = pressure(e, n);
-            gamma*p/(e + p)
+        /// The square of the speed of sound, `dp/de + n/(e + p) dp/dn` with the energy `e = q + mass*n`. Slopes at the same heat leave no small
+        /// difference in a cold gas.
+        fn sound_square(q: scalar, n: scalar) -> scalar {
+            let through = q + pressure(q, n);
+            (through*d[q](pressure(q, n)) + n*d[n](pressure(q, n)))/(through + mass*n)
         }
         /// The pressure `p` for which the state that it makes of `E`, `M` and `R` has the pressure `p`. The slope of the difference is
         /// `v^2 c^2 - 1` with the speed of sound `c`, so there is one root at most, and Newton's method comes down to it from above.
@@ -39,9 +41,9 @@ system! {
             for i in 0..30 {
                 let inertia = E + p;
                 let v2 = square/inertia^2;
-                let e = E - square/inertia;
                 let n = R*sqrt(1 - v2);
-                let step = (pressure(e, n) - p)/(1 - v2*sound_square(e, n));
+                let q = E - square/inertia - mass*n;
+                let step = (pressure(q, n) - p)/(1 - v2*sound_square(q, n));
                 p = max(p + step, 0);
                 until(abs(step) <= 1e-5*p + 4*epsilon*E);
             }
@@ -56,9 +58,9 @@ system! {
         let n = R/W;
         let q = E - dot(M, v) - mass*n;
         let e = q + mass*n;
-        let p = pressure(e, n);
+        let p = pressure(q, n);
         let v2 = dot(v, v);
-        let c2 = sound_square(e, n);
+        let c2 = sound_square(q, n);
         flux R -> R*v;
         flux M -> outer(M, v) + p*I;
         flux E -> (E + p)*v;

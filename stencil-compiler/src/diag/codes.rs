@@ -82,6 +82,8 @@ codes! {
         "Functions, values of sources, formulas and constants are evaluated cell by cell and take no derivatives. Pass the derivative to the function as an argument: `limiter(d[x](f))`.";
     NotMutable = "P0112", "assignment to a name that cannot change",
         "Only a local name of a function that was declared with `let mut` can be assigned to.";
+    NoSlopeOfCall = "P0113", "slope of a function that is not written out",
+        "`d[q](f(q, n))` is the slope of the function `f` by its scalar argument `q`, in equations and in functions that they call. It is written out by the rules of differentiation, through branches and loops of a known number of iterations. A loop with `until` has no such rule: write a function of its own for its slope.";
     RankMismatch = "P0201", "ranks do not fit",
         "Scalars, vectors and tensors add only to their own kind, and at least one factor of `*` is a scalar. Contract with `dot`, build with `outer`, take components with `u.x`. All vectors of a system have equally many components: one for each axis (`vector`) or three (`vector<3>`).";
     NoSuchComponent = "P0204", "no such component",
@@ -163,7 +165,7 @@ codes! {
     OtherJump = "P0412", "waves of a solver that do not add up to the jump",
         "A solver that gives waves takes the jump between both sides of a face apart. The vectors of its waves, times their strengths, add up to the jump of the conserved fields, and with their speeds as factors to the jump of the fluxes and the path integrals of products; vectors written with `flux` add up to the latter. The compiler checks this with numbers. Waves whose speeds and vectors are approximate are written with `flux`: then the sum is exact for any speeds.";
     NeedsPaths = "P0413", "product with slopes in a scheme that does not integrate it",
-        "A `product` is integrated along a path between both sides of a face. It goes with solvers that add the fluxes of both sides and a multiple of the jump, `rusanov`, `hll`, `hlle` and `roe`, and with solvers of the system that give fluxes or waves; with every reconstruction of states; and with Runge-Kutta methods and `van_leer`.";
+        "A `product` is integrated along a path between both sides of a face. It goes with solvers that add the fluxes of both sides and a multiple of the jump, `rusanov`, `hll`, `hlle` and `roe`, and with solvers of the system that give fluxes or waves; and with every reconstruction of states.";
     NotToml = "F0001", "not TOML",
         "A problem file is TOML: lines `key = value`, sections `[name]`, text in quotes, lists in brackets, comments after `#`.";
     NoSuchSetting = "F0101", "unknown name in a problem file",

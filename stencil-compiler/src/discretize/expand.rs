@@ -13,7 +13,7 @@ use super::routines::OfStates;
 pub(super) use super::states::{GivenAt, Sides, Slope, States};
 use crate::catalogue::{Function, Rank};
 use crate::diag::{Code, Span};
-use crate::expr::{Looped, Op};
+use crate::expr::Looped;
 use crate::model::{Let, Mixed, Model, Relation, Side, Term, TermKind};
 
 /// Components of a scalar, vector or tensor (row by row).
@@ -401,11 +401,7 @@ impl<'a> Expander<'a> {
 
     /// `if a < b { c } else { d }`, entry by entry.
     fn choice(&mut self, relation: Relation, parts: &[Term; 4]) -> Result<Tensor> {
-        let op = match relation {
-            Relation::Less => Op::Lt,
-            Relation::LessEqual => Op::Le,
-            Relation::Equal => Op::Eq,
-        };
+        let op = relation.op();
         let [a, b, then, otherwise] = parts;
         let (a, b) = (self.term(a)?, self.term(b)?);
         let (then, otherwise) = (self.term(then)?, self.term(otherwise)?);

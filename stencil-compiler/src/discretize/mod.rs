@@ -10,6 +10,7 @@ use crate::catalogue::integrators::{self, Integrator, Tableau};
 use crate::catalogue::reconstructions;
 use crate::diag::{Code, Diagnostic, Span};
 use crate::expr::{Op, Rational};
+use crate::model::check::conserved::beside_states;
 use crate::model::{Arith, Equation, Model, Speed, Splitting, Sweep, Variables, Waves};
 
 mod assemble;
@@ -234,6 +235,27 @@ impl Model {
         let tableau = integrator(self).ok()?;
         let components = Components::new(self, &tableau).ok()?;
         conserve::derived_waves(self, &components, flux.span)
+    }
+
+    /// Is each flux what the declared flow carries, and the work of the declared pressure, as at a contact?
+    pub(crate) fn carries_contact(&self) -> bool {
+        let components = integrator(self).ok().and_then(|of| Components::new(self, &of).ok());
+        let known = components.zip(self.fluxes.first());
+        known.is_some_and(|(of, flux)| conserve::carries_contact(self, &of, flux.span))
+    }
+
+    /// A bound of the sizes of the speeds of all waves, as a sound without flow: the `advective` speed that a system declares for its
+    /// time step, if that is a function of the state at a point.
+    pub(crate) fn declared_radius(&self) -> Option<Waves> {
+        let speed = self.speeds.iter().find(|speed| speed.power == 1)?;
+        let of_states = beside_states(&speed.value, &self.lets).is_none();
+        of_states.then(|| Waves {
+            flow: None,
+            sound: Some(speed.value.clone()),
+            density: None,
+            pressure: None,
+            span: speed.span,
+        })
     }
 
     /// Is it a law in which only fluxes are differentiated, and fields that jump at faces with them? Then waves carry

@@ -5,6 +5,7 @@ mod conserved;
 mod loops;
 mod names;
 mod reciprocals;
+mod slopes;
 mod squares;
 mod widths;
 

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+pub(crate) mod change;
 pub mod loops;
 pub mod math;
 pub mod op;

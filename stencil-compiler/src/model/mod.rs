@@ -6,7 +6,7 @@
 
 use crate::catalogue::{Centering, Function, Rank};
 use crate::diag::Span;
-use crate::expr::Rational;
+use crate::expr::{Op, Rational};
 
 mod at_face;
 pub mod check;
@@ -405,4 +405,15 @@ pub enum Relation {
     LessEqual,
     /// `a == b`
     Equal,
+}
+
+impl Relation {
+    /// The operation that chooses by it.
+    pub(crate) fn op(self) -> Op {
+        match self {
+            Relation::Less => Op::Lt,
+            Relation::LessEqual => Op::Le,
+            Relation::Equal => Op::Eq,
+        }
+    }
 }

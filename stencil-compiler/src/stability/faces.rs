@@ -29,10 +29,6 @@ pub(super) struct Faces {
 /// the mean of the updates by each face of a cell alone, and there are two faces along an axis.
 const KEPT: f64 = 2.0;
 
-/// The Courant number up to which both parts of split fluxes, limited apart, keep small waves bounded (Trac and Pen 2003 take it;
-/// at 0.9 they grow).
-const OF_SPLIT_FLUXES: f64 = 0.7;
-
 /// The largest Courant number along any axis with fluxes that see across corners, by the number of axes; with six Riemann problems in
 /// space (Gardiner and Stone 2008, section 4).
 const AT_CORNERS: [f64; 3] = [1.0, 1.0, 0.5];
@@ -54,8 +50,8 @@ impl Faces {
         let corners = forecast == Some(Forecast::Corners) && !is_swept;
         let number =
             courant((reconstruction, limiter), (forecast, scheme.traces), tableau, region, smears);
-        let splits = model.solver(scheme).is_some_and(|of| of.splits);
-        let number = if splits { number.min(OF_SPLIT_FLUXES) } else { number };
+        let most = model.solver(scheme).and_then(|of| of.most);
+        let number = most.map_or(number, |most| number.min(most));
         Some(Faces {
             number: if corners { number.min(AT_CORNERS[model.dimension - 1]) } else { number },
             at_once: if is_swept { 1 } else { model.dimension },

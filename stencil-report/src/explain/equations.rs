@@ -7,6 +7,7 @@ use stencil_compiler::expr::Rational;
 use stencil_compiler::model::text::{expression, face_lines, lets, rates, real, variable_lines};
 use stencil_compiler::model::{Average, Gives, Mixed, Model, Waves, to_f64};
 
+use super::solver;
 use crate::ByPlan;
 use crate::table::{Table, equation, paragraph};
 
@@ -104,31 +105,36 @@ pub(crate) fn waves(model: &Model) -> Option<String> {
     if let Some(declared) = &model.waves {
         return Some(format!("as declared: {}", words(declared)));
     }
+    let allowed = |except: &str| {
+        let solver = model.default_solver(&model.scheme)?;
+        let names = solver.allowed.iter().map(|name| format!("`{name}`"));
+        Some(format!(". They do for {}{except}", names.collect::<Vec<_>>().join(", ")))
+    };
+    let allowed = |except: &str| allowed(except).unwrap_or_default();
     Some(match model.derived_waves() {
         Some(DerivedWaves { blocks, .. }) if !blocks.is_empty() => {
             let blocks: Vec<String> = blocks.iter().map(|block| block_text(model, block)).collect();
             format!(
-                "derived from the fluxes block by block, as the law falls apart into parts with one sound each: {}. They do for all solvers but `hllc`",
-                blocks.join("; ")
+                "derived from the fluxes block by block, as the law falls apart into parts with one sound each: {}{}",
+                blocks.join("; "),
+                allowed("")
             )
         }
-        Some(DerivedWaves {
-            waves,
-            only_bounds: None,
-            ..
-        }) => format!(
-            "derived from the fluxes, whose speeds have a closed form: {}. They do for all solvers but `hllc`, which needs `density` and `pressure` of `waves {{ .. }}`, too",
-            words(&waves)
+        Some(DerivedWaves { waves, only_bounds: None, .. }) => format!(
+            "derived from the fluxes, whose speeds have a closed form: {}{}",
+            words(&waves),
+            allowed("; `hllc` needs `density` and `pressure` of `waves { .. }`, too")
         ),
-        Some(DerivedWaves {
-            waves,
-            only_bounds: Some(why),
-            ..
-        }) => format!(
-            "bounds from the fluxes: {}. They do for `rusanov`, `hll` and `hlle`, and for waves of `hlle`; `roe` and characteristic variables need each speed, but {why}",
-            words(&waves)
+        Some(DerivedWaves { waves, only_bounds: Some(why), .. }) => format!(
+            "bounds from the fluxes: {}{}, but {why}",
+            words(&waves),
+            allowed(
+                ", and for waves of `hlle`; `roe` and characteristic variables need each speed"
+            )
         ),
-        None => "none: not declared, and no bounds of them can be written out; `force` and `musta` ask for none".into(),
+        None => {
+            format!("none: not declared, and no bounds of them can be written out{}", allowed(""))
+        }
     })
 }
 
@@ -187,6 +193,7 @@ fn scheme(model: &Model) -> Vec<String> {
     if let Some((reconstruction, solver)) = model.faces() {
         lines.push(format!("Fluxes: {reconstruction}, at both faces of each cell; {solver}."));
     }
+    lines.extend(solver::by_default(model));
     if let Some(kept) = model.repair_text() {
         lines.push(format!("Ranges: {kept}."));
     }

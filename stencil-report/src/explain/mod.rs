@@ -13,6 +13,7 @@ mod footprints;
 pub(crate) mod functions;
 mod planes;
 pub(crate) mod schedules;
+mod solver;
 
 /// A system to explain, and its schedules.
 #[derive(Clone, Debug)]

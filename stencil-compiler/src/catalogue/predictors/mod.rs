@@ -38,6 +38,14 @@ pub fn find(name: &str) -> Option<&'static Predictor> {
     ALL.iter().copied().find(|predictor| predictor.method.name == name)
 }
 
+impl Predictor {
+    /// A method that forecasts states at faces: one substep, and another one of the terms without flux.
+    const fn at_faces(name: &'static str, source: &'static str, forecast: Forecast) -> Self {
+        let method = Integrator { name, order: 2, source, tableau: fluxes_and_heun };
+        Predictor { method, forecast }
+    }
+}
+
 /// A step of the fluxes, which hold a forecast themselves, and Heun's method for the other terms: the mean of their rates before and
 /// after.
 fn fluxes_and_heun() -> Tableau {

@@ -47,12 +47,10 @@ impl Law<'_> {
         let Some(called) = expander.of_states(&name, &given, &make)? else {
             return self.fluxes(expander, states, axis, label);
         };
-        let names = self
-            .conserved()
-            .map(|(component, _)| format!("{}_flux_{label}", self.components.fields[component]));
-        let all: Vec<(String, Poly)> = names.zip(called).collect();
-        let all = expander.name_all(format!("flux_{label}"), all.into_iter());
-        Ok(all)
+        let called = self.components_conserved().into_iter().zip(called);
+        let named = called.map(|(component, flux)| self.named(expander, component, flux, label));
+        let named = named.collect();
+        Ok(together(expander, named, label))
     }
 
     /// The fluxes in the states that the expander is in.
@@ -64,31 +62,25 @@ impl Law<'_> {
     ) -> Result<Vec<Poly>> {
         let mut all = Vec::new();
         for flux in &self.model.fluxes {
-            all.extend(self.flux(expander, flux, axis, label)?);
+            let row = self.row(expander, flux, axis)?;
+            for (at, component) in self.components_of(flux.field) {
+                all.push(self.named(expander, component, row[at].clone(), label));
+            }
         }
-        expander.atoms.labels.together(format!("flux_{label}"), all.clone());
-        Ok(all.into_iter().map(|(_, value)| value).collect())
+        Ok(together(expander, all, label))
     }
 
-    /// The flux of one field, with names.
-    fn flux(
+    /// The flux of a component with its name.
+    fn named(
         &self,
         expander: &mut Expander<'_>,
-        flux: &Flux,
-        axis: usize,
+        component: usize,
+        flux: Poly,
         label: &str,
-    ) -> Result<Vec<(String, Poly)>> {
-        let row = self.row(expander, flux, axis)?;
-        let own = self.components_of(flux.field).map(|(at, component)| {
-            let name = &self.components.fields[component];
-            (format!("{name}_flux_{label}"), row[at].clone())
-        });
-        Ok(own
-            .map(|(name, value)| {
-                let value = expander.atoms.name(&name, value);
-                (name, value)
-            })
-            .collect())
+    ) -> (String, Poly) {
+        let name = format!("{}_flux_{label}", self.components.fields[component]);
+        let flux = expander.atoms.name(&name, flux);
+        (name, flux)
     }
 
     /// The flux of a field along an axis, entry by entry.
@@ -106,4 +98,11 @@ impl Law<'_> {
         let count = self.components.of_field(flux.field).len();
         Ok(expander.term(&flux.value)?[axis * count..][..count].to_vec())
     }
+}
+
+/// The fluxes of one state, which share a name.
+fn together(expander: &mut Expander<'_>, named: Vec<(String, Poly)>, label: &str) -> Vec<Poly> {
+    let fluxes = named.iter().map(|(_, flux)| flux.clone()).collect();
+    expander.atoms.labels.together(format!("flux_{label}"), named);
+    fluxes
 }

@@ -127,10 +127,12 @@ impl Law<'_> {
                 let label = format!("{}_{label}_own", AXES[along]);
                 fluxes.push(self.fluxes(expander, states, along, &label)?);
             }
+            let products = self.through_cell(expander, &own, along)?;
             for (at, (component, span)) in self.conserved().enumerate() {
                 let of = &mut Algebra { expander, span };
                 let name = format!("{}_{}_rise", self.components.fields[component], AXES[along]);
                 let rise = of.minus(&fluxes[0][at], &fluxes[1][at])?;
+                let rise = of.plus(&rise, &products[at])?;
                 let rise = of.named(name, rise);
                 parts[component].push(half_of_outflow(of, &rise, along)?);
             }
@@ -202,12 +204,13 @@ impl Law<'_> {
         let mut parts: Vec<Vec<Poly>> = vec![Vec::new(); self.components.fields.len()];
         for beside in (0..self.model.dimension).filter(|beside| *beside != axis) {
             let fluxes = first.face(expander, beside)?.solved()?;
-            for ((component, span), flux) in self.conserved().zip(fluxes) {
+            let through = first.through(expander, fluxes, beside)?;
+            for ((component, span), flux) in self.conserved().zip(through) {
                 let of = &mut Algebra { expander, span };
                 let name =
                     format!("{}_{}_first_out", self.components.fields[component], AXES[beside]);
-                let entering = of.expander.atoms.at(&flux, beside, -1);
-                let out = of.minus(&flux, &entering)?;
+                let entering = of.expander.atoms.at(&flux.entering, beside, -1);
+                let out = of.minus(&flux.leaving, &entering)?;
                 let out = of.named(name, out);
                 parts[component].push(half_of_outflow(of, &out, beside)?);
             }

@@ -157,12 +157,7 @@ pub(super) fn derived_waves(
     components: &Components,
     span: Span,
 ) -> Option<DerivedWaves> {
-    let mut bare = model.clone();
-    // A scheme without needs.
-    bare.scheme.riemann = rows::FORCE.name.to_string();
-    bare.scheme.variables = Variables::Conserved;
-    bare.scheme.traces = false;
-    bare.at_face = None;
+    let bare = bare(model);
     let law = Law::new(&bare, components, span).ok()?;
     let error = match law.derived_waves() {
         Ok(waves) => return Some(DerivedWaves { waves, only_bounds: None, blocks: Vec::new() }),
@@ -174,6 +169,23 @@ pub(super) fn derived_waves(
     let blocks = law.derived_blocks().ok()?.unwrap_or_default();
     let only_bounds = why.filter(|_| blocks.is_empty());
     Some(DerivedWaves { waves, only_bounds, blocks: law.named_blocks(&blocks) })
+}
+
+/// The model with a scheme without needs.
+fn bare(model: &Model) -> Model {
+    let mut bare = model.clone();
+    bare.scheme.riemann = rows::FORCE.name.to_string();
+    bare.scheme.variables = Variables::Conserved;
+    bare.scheme.traces = false;
+    bare.at_face = None;
+    bare
+}
+
+/// Do the fluxes of a model consist of what the flow carries, and of the work of its declared pressure?
+pub(super) fn carries_contact(model: &Model, components: &Components, span: Span) -> bool {
+    let bare = bare(model);
+    let law = Law::new(&bare, components, span);
+    law.is_ok_and(|law| (0..model.dimension).all(|axis| law.work(axis).is_ok()))
 }
 
 /// The fluxes of a model, and the scheme that takes their divergence.
@@ -221,11 +233,13 @@ impl<'a> Law<'a> {
         };
         let by_families = scheme.variables == Variables::Characteristic;
         let needs_all = by_families || scheme.traces || law.solver.row.needs == Needs::All;
-        if law.waves.is_none() && (needs_all || law.solver.row.needs >= Needs::Speeds) {
+        let needs = law.solver.row.needs;
+        if law.waves.is_none() && (needs_all || needs != Needs::Nothing) {
             law.waves = Some(match law.derived_waves() {
                 // Bounds do where waves are not taken apart.
                 Err(error) if !needs_all && error.code == Code::NeedsWaves => {
-                    law.bounding_waves(error)?
+                    let radius = model.declared_radius().filter(|_| needs == Needs::Radius);
+                    law.bounding_waves(error).or_else(|error| radius.ok_or(error))?
                 }
                 Err(error) if error.code == Code::NeedsWaves => match law.derived_blocks()? {
                     Some(blocks) => {
@@ -380,7 +394,7 @@ impl<'a> Law<'a> {
         // Declared waves are split sideways between both sides.
         let splits = row.takes_apart && self.reconstruction.row.propagates;
         let weighed = match (row.needs, self.model.scheme.average) {
-            (Needs::Nothing | Needs::Speeds, _) if !splits => Vec::new(),
+            (Needs::Nothing | Needs::Radius | Needs::Speeds, _) if !splits => Vec::new(),
             (_, Averaged::Faces) => self.weighed(expander, &states, &label)?,
             (_, Averaged::Cells) => {
                 let [cell, _] = self.cells(expander, axis);

@@ -5,15 +5,16 @@
 //! for that of a face, the fluctuations are `D⁻ = F - f(q₀) + P/2` and `D⁺ = f(q₁) - F + P/2`, which add up to `f(q₁) - f(q₀) + P`. The flux
 //! `F` of a solver that adds the fluxes of both sides and a multiple of their rise knows of the product if these are `f(q₀) - P/2` and
 //! `f(q₁) + P/2`: their mean is the same, and they rise by `A (q₁ - q₀)` with the matrix `A` of the whole law. Within a cell the
-//! product is integrated from its mean to its states at faces (Castro, Gallardo and Parés, Math. Comput. 75, 1103, 2006).
+//! product is integrated from its mean to its states at faces (Castro, Gallardo and Parés, Math. Comput. 75, 1103, 2006). A forecast
+//! moves states by the integral between both, too, and then the mean is that of the moved ones.
 
 use std::collections::BTreeMap;
 
 use super::algebra::Algebra;
 use super::at_face::FaceFlux;
+use super::forecast::AtFaces;
 use super::riemann::Face;
 use super::{AXES, Law};
-use crate::catalogue::predictors::Forecast;
 use crate::diag::Code;
 use crate::discretize::DiscretizeError;
 use crate::discretize::expand::{Expander, Result, Slope, States};
@@ -183,9 +184,9 @@ impl Law<'_> {
         let sides = self.sides_of_face(of.expander, axis)?;
         let own = self.at_faces(of.expander, axis)?;
         let own = self.seen_from_below(of.expander, own, axis);
-        let cells = self.cells(of.expander, axis);
+        let middles = self.middles(of, axis)?;
         let mut within = Vec::new();
-        for (stops, word) in cells.iter().zip(&own).zip(&sides).zip(["below", "above"]) {
+        for (stops, word) in middles.iter().zip(&own).zip(&sides).zip(["below", "above"]) {
             let ((cell, own), star) = stops;
             let label = format!("{}_{word}", AXES[axis]);
             let inner = self.integrals(of, [cell, own], axis, &format!("{label}_cell"))?;
@@ -219,10 +220,40 @@ impl Law<'_> {
         Ok(all)
     }
 
+    /// The integrals between the states of a cell at its lower and at its upper face; zero without products.
+    pub(super) fn through_cell(
+        &self,
+        expander: &mut Expander<'_>,
+        [upper, lower]: &[States; 2],
+        axis: usize,
+    ) -> Result<Vec<Poly>> {
+        let Some(product) = self.model.products.first() else {
+            return Ok(vec![Poly::default(); self.components_conserved().len()]);
+        };
+        let of = &mut Algebra { expander, span: product.span };
+        self.integrals(of, [lower, upper], axis, &format!("{}_own_path", AXES[axis]))
+    }
+
+    /// The states in the middle of the cells below and above a face, seen from there: their means, or, of states that a forecast moves,
+    /// the means of both, so that the line through a cell is that between them.
+    fn middles(&self, of: &mut Algebra<'_, '_>, axis: usize) -> Result<[States; 2]> {
+        if self.at_faces == AtFaces::Reconstructed {
+            return Ok(self.cells(of.expander, axis));
+        }
+        let [upper, lower] = self.at_faces(of.expander, axis)?;
+        let mut components = Vec::new();
+        for (upper, lower) in upper.components.iter().zip(&lower.components) {
+            let mean = of.halved(&of.plus(upper, lower)?)?;
+            components.push(of.named(format!("moved_{}", AXES[axis]), mean));
+        }
+        let middle = States { components, ..States::default() };
+        Ok(self.seen_from_below(of.expander, [middle.clone(), middle], axis))
+    }
+
     /// Checks that the scheme integrates products.
     ///
     /// # Errors
-    /// If its solver, its reconstruction or its predictor does not.
+    /// If its solver or its reconstruction does not.
     pub(super) fn check_products(&self) -> Result<()> {
         let Some(product) = self.model.products.first() else {
             return Ok(());
@@ -240,11 +271,6 @@ impl Law<'_> {
             )
         } else if scheme.variables == Variables::Fluxes {
             ("reconstructed fluxes are without them".to_string(), "reconstruct `in conserved`")
-        } else if scheme.forecast().is_some_and(|of| of != Forecast::Cells) {
-            (
-                format!("`{}` moves states by fluxes alone", scheme.time),
-                "choose `ssprk2` or `van_leer`",
-            )
         } else {
             return Ok(());
         };

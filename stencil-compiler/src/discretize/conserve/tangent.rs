@@ -5,9 +5,11 @@
 use std::collections::BTreeMap;
 
 use super::algebra::Algebra;
+use crate::discretize::DiscretizeError;
 use crate::discretize::atoms::Atom;
 use crate::discretize::expand::{Result, overflow};
 use crate::discretize::poly::{AtomId, Monomial, Overflow, Poly, Uniform};
+use crate::expr::change::{Values, change};
 use crate::expr::{Op, Rational};
 use crate::model::nearest_decimal;
 
@@ -156,140 +158,39 @@ fn written_out(of: &mut Algebra<'_, '_>, op: Op, parts: &[Poly]) -> Result<Poly>
     }
 }
 
-/// The change of the value of an operation on these parts with their changes.
-fn change(
-    of: &mut Algebra<'_, '_>,
-    op: Op,
-    parts: &[Poly],
-    changes: &[Poly],
-    value: &Poly,
-) -> Result<Poly> {
-    let (a, da) = (&parts[0], &changes[0]);
-    let (b, db) = (parts.get(1).unwrap_or(a), changes.get(1).unwrap_or(da));
-    match op {
-        Op::Neg => Ok(da.negated()),
-        Op::Add => of.plus(da, db),
-        Op::Sub => of.minus(da, db),
-        Op::Mul => product(of, [a, da], [b, db]),
-        Op::Fma => {
-            let sum = product(of, [a, da], [b, db])?;
-            of.plus(&sum, &changes[2])
-        }
-        Op::Div => {
-            let by = of.times(value, db)?;
-            let above = of.minus(da, &by)?;
-            Ok(of.over(&above, b))
-        }
-        Op::Sqrt => {
-            let twice = of.scaled(value, 2, 1)?;
-            Ok(of.over(da, &twice))
-        }
-        Op::Cbrt => {
-            let square = of.times(value, value)?;
-            let below = of.scaled(&square, 3, 1)?;
-            Ok(of.over(da, &below))
-        }
-        Op::Exp => of.times(value, da),
-        Op::Log => Ok(of.over(da, a)),
-        Op::Pow => power(of, [a, da], [b, db], value),
-        Op::Sin => {
-            let cos = of.op(Op::Cos, &[a]);
-            of.times(&cos, da)
-        }
-        Op::Cos => {
-            let sin = of.op(Op::Sin, &[a]);
-            of.times(&sin.negated(), da)
-        }
-        Op::Tanh => {
-            let square = of.times(value, value)?;
-            let rest = of.minus(&of.number(1, 1), &square)?;
-            of.times(&rest, da)
-        }
-        Op::Sinh => {
-            let cosh = of.op(Op::Cosh, &[a]);
-            of.times(&cosh, da)
-        }
-        Op::Cosh => {
-            let sinh = of.op(Op::Sinh, &[a]);
-            of.times(&sinh, da)
-        }
-        Op::Erf => error_function(of, [a, da]),
-        Op::Mod => {
-            let floor = of.over(a, b);
-            let floor = of.op(Op::Floor, &[&floor]);
-            let by = of.times(&floor, db)?;
-            of.minus(da, &by)
-        }
-        Op::Atan2 => angle(of, [a, da], [b, db]),
-        Op::Abs => Ok(of.op(Op::Lt, &[&Poly::default(), a, da, &da.negated()])),
-        // Selected as the values themselves are.
-        Op::Min => Ok(of.op(Op::Lt, &[b, a, db, da])),
-        Op::Max => Ok(of.op(Op::Lt, &[a, b, db, da])),
-        Op::Lt | Op::Le | Op::Eq => Ok(of.op(op, &[a, b, &changes[2], &changes[3]])),
-        Op::Copysign => signed(of, [a, da], b),
-        // Piecewise constant; loops and routines are written out before.
-        Op::Floor | Op::Exponent | Op::PowerOfTwo => Ok(Poly::default()),
-        Op::Loop(_) | Op::Call(_) => Ok(Poly::default()),
-        Op::Significand => {
-            let ratio = of.over(value, a);
-            of.times(&ratio, da)
-        }
+impl Values for Algebra<'_, '_> {
+    type Value = Poly;
+    type Error = DiscretizeError;
+
+    fn number(&self, above: i128, below: i128) -> Poly {
+        if above == 0 { Poly::default() } else { Algebra::number(self, above, below) }
     }
-}
 
-/// A value, and how much it changes.
-type Changing<'v> = [&'v Poly; 2];
-
-/// The change of `a * b`.
-fn product(of: &mut Algebra<'_, '_>, [a, da]: Changing<'_>, [b, db]: Changing<'_>) -> Result<Poly> {
-    let (first, second) = (of.times(da, b)?, of.times(a, db)?);
-    of.plus(&first, &second)
-}
-
-/// The change of `value`, which is `a` to the power `b`.
-fn power(
-    of: &mut Algebra<'_, '_>,
-    [a, da]: Changing<'_>,
-    [b, db]: Changing<'_>,
-    value: &Poly,
-) -> Result<Poly> {
-    let less = of.minus(b, &of.number(1, 1))?;
-    let power = of.op(Op::Pow, &[a, &less]);
-    let slope = of.times(b, &power)?;
-    let change = of.times(&slope, da)?;
-    if db.0.is_empty() {
-        return Ok(change);
+    fn is_zero(&self, value: &Poly) -> bool {
+        value.0.is_empty()
     }
-    let log = of.op(Op::Log, &[a]);
-    let by = of.times(&log, db)?;
-    let by = of.times(value, &by)?;
-    of.onto(&change, &by, "change")
-}
 
-/// The change of the angle of a point at `b` and, across, at `a`.
-fn angle(of: &mut Algebra<'_, '_>, [a, da]: Changing<'_>, [b, db]: Changing<'_>) -> Result<Poly> {
-    let (first, second) = (of.times(b, da)?, of.times(a, db)?);
-    let above = of.minus(&first, &second)?;
-    let (square, other) = (of.times(a, a)?, of.times(b, b)?);
-    let below = of.plus(&square, &other)?;
-    Ok(of.over(&above, &below))
-}
+    fn negated(&mut self, value: &Poly) -> Result<Poly> {
+        Ok(value.negated())
+    }
 
-/// The change of `a` with the sign of `b`.
-fn signed(of: &mut Algebra<'_, '_>, [a, da]: Changing<'_>, b: &Poly) -> Result<Poly> {
-    let one = of.number(1, 1);
-    let (own, given) = (of.op(Op::Copysign, &[&one, a]), of.op(Op::Copysign, &[&one, b]));
-    let sign = of.times(&own, &given)?;
-    of.times(&sign, da)
-}
+    fn plus(&mut self, a: &Poly, b: &Poly) -> Result<Poly> {
+        Algebra::plus(self, a, b)
+    }
 
-/// The change of the error function of `a`: 2/√π e^(-a²) times that of `a`.
-fn error_function(of: &mut Algebra<'_, '_>, [a, da]: Changing<'_>) -> Result<Poly> {
-    // 2/√π to the last digit of `f64`.
-    const ABOVE: i128 = 5_081_767_996_463_981;
-    const BELOW: i128 = 1 << 52;
-    let square = of.times(a, a)?;
-    let power = of.op(Op::Exp, &[&square.negated()]);
-    let slope = of.scaled(&power, ABOVE, BELOW)?;
-    of.times(&slope, da)
+    fn onto(&mut self, sum: &Poly, part: &Poly) -> Result<Poly> {
+        Algebra::onto(self, sum, part, "change")
+    }
+
+    fn times(&mut self, a: &Poly, b: &Poly) -> Result<Poly> {
+        Algebra::times(self, a, b)
+    }
+
+    fn scaled(&mut self, value: &Poly, above: i128, below: i128) -> Result<Poly> {
+        Algebra::scaled(self, value, above, below)
+    }
+
+    fn op(&mut self, op: Op, parts: &[&Poly]) -> Result<Poly> {
+        Ok(Algebra::op(self, op, parts))
+    }
 }

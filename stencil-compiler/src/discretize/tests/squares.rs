@@ -7,7 +7,12 @@ use crate::algorithm::interp::Oracle;
 const SCHEMES: [&str; 2] = ["collected", "as_written"];
 
 /// The values of an observable `value`, cell by cell, for components of fields in order.
-fn observed(source: &str, cells: [usize; 3], params: &[f64], fields: &[Vec<f64>]) -> Vec<f64> {
+pub(super) fn observed(
+    source: &str,
+    cells: [usize; 3],
+    params: &[f64],
+    fields: &[Vec<f64>],
+) -> Vec<f64> {
     let observation = observe(&model(source)).unwrap_or_else(|e| panic!("{e}"));
     let algorithm = observation.expect("an observable").algorithm;
     let oracle = Oracle::<f64>::new(&algorithm, cells, params, [1.0 / 3.0; 3], 0.1);

@@ -112,7 +112,7 @@ pub(super) fn beside_faces(term: &Term, lets: &[Let]) -> Option<Misplaced> {
 }
 
 /// The part of a term that is no function of the state at a point, directly or in a `let`.
-pub(super) fn beside_states(term: &Term, lets: &[Let]) -> Option<Misplaced> {
+pub(crate) fn beside_states(term: &Term, lets: &[Let]) -> Option<Misplaced> {
     found(term, lets, &mut BTreeSet::new(), &|part| match part.kind {
         TermKind::Source(_) => Some("a source"),
         _ => derivative(part),

@@ -3,14 +3,16 @@
 //! `resolve` checks a declaration and reports errors in the user's places; `Model::check` checks a model however it was
 //! made.
 
+mod argument_slopes;
 mod at_face;
 mod build;
 pub(super) mod calls;
 pub(super) mod centering;
 mod conditions;
 mod conflicts;
-mod conserved;
+pub(crate) mod conserved;
 mod constants;
+mod default_solver;
 mod extents;
 mod faces;
 mod functions;
@@ -38,6 +40,7 @@ mod tolerances;
 mod widths;
 
 pub(super) use build::PI;
+pub use default_solver::DefaultSolver;
 pub use tolerances::TooFine;
 
 /// The time integrators of conservation laws alone, which forecast fluxes.

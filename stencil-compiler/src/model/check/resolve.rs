@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::scope::{Meaning, Scope};
 use super::terms::Place;
 use super::{
-    at_face, centering, conserved, functions, limits, names, observables, primitives, products,
-    ranges, ranks, riemann, scheme, widths,
+    at_face, centering, conserved, default_solver, functions, limits, names, observables,
+    primitives, products, ranges, ranks, riemann, scheme, widths,
 };
 use crate::catalogue::{Centering, Rank};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
@@ -83,7 +83,7 @@ pub(in crate::model) fn model(
     for problem in centering::problems(&model) {
         diagnostics.push(problem);
     }
-    scheme::choose_solvers(system, &mut model, diagnostics);
+    default_solver::choose(system, &mut model, diagnostics);
     Some(model)
 }
 

@@ -39,10 +39,6 @@ impl Scheme {
 /// The limiter if none is chosen, or none is needed.
 pub(super) const LIMITER: &str = limiters::MC.name;
 
-/// The Riemann solvers if none is chosen and no speeds of waves are declared. The first one counts for which the
-/// derived speeds suffice: those of all waves, bounds of them, or none.
-const BY_DERIVED: [&str; 3] = [riemann::ROE.name, riemann::HLLE.name, riemann::FORCE.name];
-
 impl Arith {
     /// All choices, by their names in the language.
     pub const ALL: &[(&str, Arith)] = &[
@@ -205,9 +201,8 @@ fn twice(item: &SchemeItem, earlier: &[SchemeItem], diagnostics: &mut Diagnostic
 
 /// The settings of a scheme by default.
 fn start(system: &System) -> Scheme {
-    let known = system.waves.is_some() || system.fluxes.is_empty();
     // The solver is chosen once there is a model.
-    let riemann = (!known).then(String::new);
+    let riemann = (!system.fluxes.is_empty()).then(String::new);
     let scheme = Scheme::default();
     // Ranges are kept by Euler steps.
     let time = (!system.ranges.is_empty()).then(|| ssprk3::INTEGRATOR.name.to_string());
@@ -215,29 +210,6 @@ fn start(system: &System) -> Scheme {
         riemann: riemann.unwrap_or(scheme.riemann),
         time: time.unwrap_or(scheme.time),
         ..scheme
-    }
-}
-
-/// Gives schemes that name no Riemann solver the least diffusive one that the fluxes allow.
-pub(super) fn choose_solvers(system: &System, model: &mut Model, diagnostics: &mut Diagnostics) {
-    if model.schemes().all(|scheme| !scheme.riemann.is_empty()) {
-        return;
-    }
-    let [all, bounds, none] = BY_DERIVED;
-    let solver = match model.derived_waves() {
-        Some(derived) if derived.only_bounds.is_none() => all,
-        Some(_) => bounds,
-        None => none,
-    };
-    for scheme in std::iter::once(&mut model.scheme).chain(&mut model.others) {
-        if !scheme.riemann.is_empty() {
-            continue;
-        }
-        scheme.riemann = solver.to_string();
-        let item = system.schemes.iter().find(|item| item.name.text == scheme.name);
-        if let Some(item) = item {
-            faces::together(system, scheme, &item.settings, diagnostics);
-        }
     }
 }
 

@@ -366,9 +366,23 @@ impl<'a> Scope<'a> {
         term: Term,
         within: Option<Iterations>,
     ) -> Option<Term> {
-        if term.is_leaf() || self.expansion.inline {
-            return Some(term);
+        match term.is_leaf() || self.expansion.inline {
+            true => Some(term),
+            false => self.new_let_within(base, term, within),
         }
+    }
+
+    /// A new `let` of the model with this value, a leaf or not.
+    pub(super) fn new_let(&mut self, base: &str, term: Term) -> Option<Term> {
+        self.new_let_within(base, term, None)
+    }
+
+    fn new_let_within(
+        &mut self,
+        base: &str,
+        term: Term,
+        within: Option<Iterations>,
+    ) -> Option<Term> {
         let (rank, span) = (term.rank, term.span);
         if self.expansion.names.len() >= limits::HIDDEN {
             let what = format!("more than {} intermediate expressions", limits::HIDDEN);

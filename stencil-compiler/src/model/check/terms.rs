@@ -382,6 +382,10 @@ impl<'s, 'a> Terms<'s, 'a> {
     }
 
     fn derivative(&mut self, axis: &Name, times: u32, of: &Ast, span: Span) -> Typed {
+        let is_axis = ["x", "y", "z"].contains(&axis.text.as_str());
+        if !is_axis && let Some(slope) = self.argument_slope(axis, times, of, span) {
+            return slope;
+        }
         let found = self.axis(axis);
         let of = self.boxed(of)?;
         self.pointwise_only("d[..]", span)?;

@@ -121,11 +121,7 @@ impl Lowering {
     }
 
     fn choice(&mut self, relation: Relation, parts: &[Term; 4]) -> Components {
-        let op = match relation {
-            Relation::Less => Op::Lt,
-            Relation::LessEqual => Op::Le,
-            Relation::Equal => Op::Eq,
-        };
+        let op = relation.op();
         let [a, b, c, d] = parts;
         let (a, b) = (self.scalar(a)?, self.scalar(b)?);
         let (c, d) = (self.term(c)?, self.term(d)?);

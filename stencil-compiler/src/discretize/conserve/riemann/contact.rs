@@ -11,7 +11,7 @@ use crate::model::{Flux, TermKind, Waves};
 
 /// The factor of the pressure in the flux of a component (Toro 2009, Eq. 10.74): a number for the momentum along the
 /// axis, the flow times a number for the energy, and zero for the density.
-pub(super) enum Work {
+pub(in crate::discretize::conserve) enum Work {
     Number(Uniform),
     Flow(Uniform),
 }
@@ -67,7 +67,7 @@ impl Law<'_> {
     ///
     /// # Errors
     /// If a flux is not the flow times the conserved component, and the pressure times a number or the flow.
-    pub(super) fn work(&self, axis: usize) -> Result<Vec<Work>> {
+    pub(in crate::discretize::conserve) fn work(&self, axis: usize) -> Result<Vec<Work>> {
         let Some(waves) = &self.model.waves else {
             return Ok(Vec::new());
         };

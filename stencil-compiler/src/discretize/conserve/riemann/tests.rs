@@ -181,6 +181,8 @@ fn products_need_a_scheme_that_integrates_them() {
     for scheme in [
         "reconstruct: weno_z; riemann: hll; time: ssprk3;",
         "reconstruct: plm in characteristic; riemann: roe; path: straight<points = 1>; time: van_leer;",
+        "reconstruct: plm; riemann: hll; time: muscl_hancock;",
+        "reconstruct: waf; riemann: roe; time: euler;",
     ] {
         let found = discretize(&parse_str(&water(scheme)).unwrap());
         assert!(found.is_ok(), "{scheme}: {:?}", found.err());
@@ -189,7 +191,6 @@ fn products_need_a_scheme_that_integrates_them() {
         "reconstruct: plm; riemann: force; time: ssprk2;",
         "reconstruct: plm; riemann: state; time: ssprk2;",
         "reconstruct: plm in fluxes; riemann: roe; time: ssprk2;",
-        "reconstruct: plm; riemann: hll; time: muscl_hancock;",
     ] {
         let error = discretize(&parse_str(&water(scheme)).unwrap()).unwrap_err();
         assert_eq!(error.code, Code::NeedsPaths, "{scheme}: {error}");
@@ -249,7 +250,28 @@ fn the_solver_follows_from_the_fluxes() {
             "force",
         ),
         (
+            "1d { conserved a: scalar; conserved b: scalar; flux a -> [b]; flux b -> [-a]; cfl { advective: abs(a) + 1; } }",
+            "rusanov",
+        ),
+        // The speed is no function of the state at a point.
+        (
+            "1d { conserved a: scalar; conserved b: scalar; source s: scalar = 1;
+             flux a -> [b]; flux b -> [-a]; cfl { advective: s; } }",
+            "force",
+        ),
+        (
             "1d { conserved q: scalar; flux q -> [q^2/2]; waves { flow: [q]; } }",
+            "hll",
+        ),
+        (
+            "2d { conserved h: scalar; conserved m: vector; let u = m/h; let p = h^2/2; flux h -> m; flux m -> outer(m, u) + p*I;
+             waves { flow: u; sound: sqrt(h); density: h; pressure: p; } }",
+            "hllc",
+        ),
+        // The work of this pressure is not all that the flow does not carry.
+        (
+            "2d { conserved h: scalar; conserved m: vector; let u = m/h; let p = h^2/2; flux h -> m; flux m -> outer(m, u) + 2*h*I + p*I;
+             waves { flow: u; sound: sqrt(h + 2); density: h; pressure: p; } }",
             "hll",
         ),
     ];
@@ -268,6 +290,13 @@ fn the_solver_follows_from_the_fluxes() {
     };
     assert_eq!(waves(cases[0].0).unwrap().scheme.riemann, "roe");
     assert_eq!(waves(cases[1].0).unwrap().scheme.riemann, "hlle");
+    // Other settings leave `hllc` out: it makes no use of reconstructed fluxes.
+    let gas = cases.iter().find(|(_, solver)| *solver == "hllc").map_or("", |(items, _)| items);
+    let fluxes = "scheme s for S { reconstruct: weno5 in fluxes; time: ssprk3; }";
+    let model = parse_str(&format!("system S in {gas} {fluxes}")).unwrap();
+    assert_eq!(model.scheme.riemann, "hll");
+    let known = model.default_solver(&model.scheme).unwrap();
+    assert_eq!((known.name, known.allowed[0]), ("hll", "hllc"));
     let refused = waves(cases[3].0).unwrap_err();
     assert!(refused.to_string().contains("P0317"), "{refused}");
 }

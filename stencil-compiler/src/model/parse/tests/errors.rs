@@ -146,6 +146,7 @@ fn each_error_has_its_code() {
         ("P0111", around("ddt(f) = f; source q: scalar = d[x](sin(x));")),
         ("P0112", function("fn g(b: scalar) -> scalar { b = 1; b }")),
         ("P0112", function("fn g(b: scalar) -> scalar { for i in 0..4 { i = 1; } b }")),
+        ("P0113", around("fn g(u: vector) -> scalar { norm(u) } ddt(f) = d[u](g(grad(f)));")),
         ("P0201", equation("if u > a { f } else { a }")),
         ("P0201", equation("if f > a { f } else { u }")),
         ("P0201", equation("sign(u)")),
