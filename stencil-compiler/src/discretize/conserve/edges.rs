@@ -244,7 +244,7 @@ impl Edge {
         let beyond = of.expander.atoms.at(&at_a, b, 1);
         // By diagonals, which a mirror and an exchange of axes keep.
         let (along, across) = (of.plus(&own, &beyond)?, of.plus(&at_a, &at_b)?);
-        let (along, across) = (of.named("diagonal", along), of.named("diagonal", across));
+        let (along, across) = (of.named("corners", along), of.named("corners", across));
         let sum = of.plus(&along, &across)?;
         let sum = of.named("cells", sum);
         let quarter = of.scaled(&sum, 1, 4)?;

@@ -26,6 +26,7 @@ mod properties;
 mod ranges;
 mod relativistic;
 mod scalars;
+mod seven_waves;
 mod shocks;
 mod solids;
 mod solver_waves;

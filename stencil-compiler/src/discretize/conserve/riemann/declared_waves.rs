@@ -54,7 +54,7 @@ pub(super) fn spread(of: &mut Algebra<'_, '_>, waves: &[DeclaredWave]) -> Result
 
 impl Face<'_, '_, '_> {
     /// The waves that the system declares at this face.
-    fn declared_waves(&mut self) -> Result<Vec<DeclaredWave>> {
+    pub(super) fn declared_waves(&mut self) -> Result<Vec<DeclaredWave>> {
         let (law, axis) = (self.law, self.axis);
         let sides = law.sides(self.algebra.expander, axis)?;
         law.declared_waves(&mut self.algebra, sides, &format!("{}_face", AXES[axis]))
