@@ -81,6 +81,7 @@ pub static ALL: &[BuiltIn] = &[
     problem!("red_light"),
     problem!("ideal_vortex"),
     problem!("magnetic_blast"),
+    problem!("magnetic_rotor"),
     problem!("field_loop"),
     problem!("ideal_alfven"),
     problem!("brio_wu"),

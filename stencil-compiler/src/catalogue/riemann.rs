@@ -36,7 +36,7 @@ impl Solver {
 
     /// Does it make states between waves that the law may not allow? Then another solver may take its place there.
     pub(crate) fn falls_back(&self) -> bool {
-        self.needs == Needs::All
+        self.needs == Needs::All || self.name == DECLARED_WAVES.name
     }
 }
 

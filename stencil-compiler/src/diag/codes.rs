@@ -161,7 +161,7 @@ codes! {
     OtherFlux = "P0408", "Riemann solver with another flux between equal states",
         "Between two equal states, a solver has to give the `flux` of that state. A solver of the system is checked with numbers: it has to give that state itself, or the flux `dot(normal, f)`, where `f` is the declared one.";
     NotTransported = "P0409", "field on faces with a flux or settings that do not go with it",
-        "A conserved field on faces, `face conserved b: vector;`, is transported by fluxes through edges, so that its divergence stays. Its flux is antisymmetric: `let c = to_cells(b); flux b -> outer(u, c) - outer(c, u);`. It goes with reconstruction of conserved or primitive variables and with Runge-Kutta methods in unsplit steps, without repaired fluxes.";
+        "A conserved field on faces, `face conserved b: vector;`, is transported by fluxes through edges, so that its divergence stays. Its flux is antisymmetric: `let c = to_cells(b); flux b -> outer(u, c) - outer(c, u);`. It goes with reconstruction of conserved or primitive variables in unsplit steps, without repaired fluxes.";
     OtherJump = "P0412", "waves of a solver that do not add up to the jump",
         "A solver that gives waves takes the jump between both sides of a face apart. The vectors of its waves, times their strengths, add up to the jump of the conserved fields, and with their speeds as factors to the jump of the fluxes and the path integrals of products; vectors written with `flux` add up to the latter. The compiler checks this with numbers. Waves whose speeds and vectors are approximate are written with `flux`: then the sum is exact for any speeds.";
     NeedsPaths = "P0413", "product with slopes in a scheme that does not integrate it",

@@ -21,15 +21,15 @@ impl Extreme {
         }
     }
 
-    /// Returns one of two values: of equal ones the first, and one that is no number before all others.
+    /// Returns one of two values: of equal ones the first, and a NaN before all others.
     pub(super) fn of<T: PartialOrd>(self, first: T, second: T) -> T {
-        #[expect(clippy::eq_op, reason = "only what is no number differs from itself")]
-        let is_no_number = second != second;
+        #[expect(clippy::eq_op, reason = "only a NaN differs from itself")]
+        let is_nan = second != second;
         let is_beyond = match self {
             Extreme::Largest => second > first,
             Extreme::Smallest => second < first,
         };
-        if is_beyond || is_no_number { second } else { first }
+        if is_beyond || is_nan { second } else { first }
     }
 }
 

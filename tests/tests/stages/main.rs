@@ -29,4 +29,5 @@ mod restarts;
 mod storage;
 mod studies;
 mod texts;
+mod transport;
 mod written;

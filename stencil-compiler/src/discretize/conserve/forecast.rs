@@ -14,7 +14,7 @@
 //! face brings there the mean over the part of the cell that it crosses.
 
 use super::algebra::Algebra;
-use super::states::LABELS;
+use super::states::{LABELS, Normal};
 use super::{AXES, Law};
 use crate::catalogue::predictors::Forecast;
 use crate::discretize::expand::{Expander, Result, States};
@@ -51,7 +51,7 @@ impl AtFaces {
 impl Law<'_> {
     /// The states of a cell at its upper face, and those at its lower one.
     pub(super) fn at_faces(&self, expander: &mut Expander<'_>, axis: usize) -> Result<[States; 2]> {
-        let own = self.reconstructed(expander, axis)?;
+        let own = self.reconstructed(expander, axis, Normal::OnFaces)?;
         let axes = match self.at_faces {
             AtFaces::Reconstructed => return Ok(own),
             AtFaces::MovedByAll if self.model.scheme.sweep == Sweep::Unsplit => {
@@ -64,16 +64,17 @@ impl Law<'_> {
             true => self.by_curvature(expander, &own, changes, axis)?,
             false => [changes.clone(), changes],
         };
-        let moved = self.moved(expander, own, changes, axis, "forecast")?;
-        if self.at_faces != AtFaces::Cornered {
-            return Ok(moved);
+        let mut moved = self.moved(expander, own.clone(), changes, axis, "forecast")?;
+        if self.at_faces == AtFaces::Cornered {
+            let beside = (0..self.model.dimension).filter(|beside| *beside != axis);
+            let changes = self.by_first_fluxes(expander, beside, AXES[axis])?;
+            moved = self.moved(expander, moved, [changes.clone(), changes], axis, "corner")?;
         }
-        let changes = self.by_fluxes_beside(expander, axis)?;
-        self.moved(expander, moved, [changes.clone(), changes], axis, "corner")
+        self.with_normals_then(expander, moved, &own, axis)
     }
 
     /// The law with the states that first Riemann problems are solved between.
-    fn first(&self) -> Law<'_> {
+    pub(super) fn first(&self) -> Law<'_> {
         Law {
             at_faces: AtFaces::MovedAlong,
             waves: self.waves.clone(),
@@ -113,15 +114,19 @@ impl Law<'_> {
 
     /// The change of each component of a cell in half the time of an update along an axis, by the fluxes of its own states at faces
     /// along some axes, and by the terms without flux.
-    fn by_own_fluxes(
+    pub(super) fn by_own_fluxes(
         &self,
         expander: &mut Expander<'_>,
         axes: std::ops::Range<usize>,
         axis: usize,
     ) -> Result<Vec<Poly>> {
+        let normal = match self.at_faces {
+            AtFaces::MovedAlong => Normal::Centred,
+            _ => Normal::OnFaces,
+        };
         let mut parts: Vec<Vec<Poly>> = vec![Vec::new(); self.components.fields.len()];
         for along in axes {
-            let own = self.reconstructed(expander, along)?;
+            let own = self.reconstructed(expander, along, normal)?;
             let mut fluxes = Vec::new();
             for (states, label) in own.iter().zip(LABELS) {
                 let label = format!("{}_{label}_own", AXES[along]);
@@ -145,7 +150,8 @@ impl Law<'_> {
         for (at, parts) in parts.iter().enumerate() {
             let name = format!("{}_half_a_step", self.components.fields[at]);
             let flow = of.even_sum("part", parts)?;
-            let change = of.plus(&flow, &of.scaled_by(&self.rest[at], &half)?)?;
+            let rest = self.centred_rest(of.expander, at)?;
+            let change = of.plus(&flow, &of.scaled_by(&rest, &half)?)?;
             all.push(whole_unless_nothing(of, name, change));
         }
         Ok(all)
@@ -198,21 +204,26 @@ impl Law<'_> {
         Ok(all)
     }
 
-    /// The change of each component of a cell in half a step by the fluxes through its faces along the other axes.
-    fn by_fluxes_beside(&self, expander: &mut Expander<'_>, axis: usize) -> Result<Vec<Poly>> {
+    /// The change of each component of a cell in half a step by the fluxes of first Riemann problems through its faces along some axes.
+    pub(super) fn by_first_fluxes(
+        &self,
+        expander: &mut Expander<'_>,
+        axes: impl Iterator<Item = usize>,
+        word: &str,
+    ) -> Result<Vec<Poly>> {
         let first = self.first();
         let mut parts: Vec<Vec<Poly>> = vec![Vec::new(); self.components.fields.len()];
-        for beside in (0..self.model.dimension).filter(|beside| *beside != axis) {
-            let fluxes = first.face(expander, beside)?.solved()?;
-            let through = first.through(expander, fluxes, beside)?;
+        for axis in axes {
+            let fluxes = first.face(expander, axis)?.solved()?;
+            let through = first.through(expander, fluxes, axis)?;
             for ((component, span), flux) in self.conserved().zip(through) {
                 let of = &mut Algebra { expander, span };
                 let name =
-                    format!("{}_{}_first_out", self.components.fields[component], AXES[beside]);
-                let entering = of.expander.atoms.at(&flux.entering, beside, -1);
+                    format!("{}_{}_first_out", self.components.fields[component], AXES[axis]);
+                let entering = of.expander.atoms.at(&flux.entering, axis, -1);
                 let out = of.minus(&flux.leaving, &entering)?;
                 let out = of.named(name, out);
-                parts[component].push(half_of_outflow(of, &out, beside)?);
+                parts[component].push(half_of_outflow(of, &out, axis)?);
             }
         }
         let span = self.model.fluxes[0].span;
@@ -220,7 +231,7 @@ impl Law<'_> {
         let mut all = Vec::new();
         for (parts, name) in parts.iter().zip(&self.components.fields) {
             let change = of.even_sum("part", parts)?;
-            all.push(whole_unless_nothing(of, format!("{name}_beside_{}", AXES[axis]), change));
+            all.push(whole_unless_nothing(of, format!("{name}_beside_{word}"), change));
         }
         Ok(all)
     }

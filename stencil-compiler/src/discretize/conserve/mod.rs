@@ -26,6 +26,7 @@ mod flowing;
 mod fluxes;
 mod forecast;
 pub(crate) mod limiters;
+mod mid_step;
 mod products;
 mod ranges;
 mod rational;

@@ -62,10 +62,11 @@ pub(super) fn of_means(model: &Model) -> Model {
     lower.scheme.reconstruct_parameter = None;
     lower.scheme.traces = false;
     lower.scheme.average = Averaged::Faces;
-    // Values shared by both sides of a face are made of primitives.
-    lower.scheme.variables = match lower.at_face {
-        Some(_) => Variables::Primitive,
-        None => Variables::Conserved,
+    // Values shared by both sides of a face are made of primitives; and the energy in a cell goes with the field in it, not on a face.
+    let of_primitives = lower.at_face.is_some() || lower.is_staggered();
+    lower.scheme.variables = match of_primitives && lower.primitives.is_some() {
+        true => Variables::Primitive,
+        false => Variables::Conserved,
     };
     lower
 }

@@ -19,6 +19,15 @@ pub(super) enum Place {
     Let(usize),
 }
 
+/// The component along an axis of a field on faces, in the states at these.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Normal {
+    /// The value on each face.
+    OnFaces,
+    /// The mean of both faces of the cell: nothing else jumps in it.
+    Centred,
+}
+
 /// A reconstructed variable: its name and its values in cells.
 struct Variable {
     name: String,
@@ -32,6 +41,7 @@ impl Law<'_> {
         &self,
         expander: &mut Expander<'_>,
         axis: usize,
+        normal: Normal,
     ) -> Result<[States; 2]> {
         let components = vec![Poly::default(); self.components.fields.len()];
         let mut sides = [0, -1].map(|ahead| States {
@@ -49,8 +59,11 @@ impl Law<'_> {
         for variable in variables {
             let name = format!("{}_{}", variable.name, AXES[axis]);
             if let Place::Component(component) = variable.place
-                && let Some(on_faces) = self.on_faces(of.expander, component, axis)
+                && let Some(mut on_faces) = self.on_faces(of.expander, component, axis)
             {
+                if normal == Normal::Centred {
+                    on_faces = [variable.own.clone(), variable.own];
+                }
                 for (states, value) in sides.iter_mut().zip(on_faces) {
                     states.components[component] = value;
                 }

@@ -422,7 +422,7 @@ fn values_that_lie_apart_are_found_there() {
     assert!(wrong.contains("lie apart"), "{wrong}");
 }
 
-/// A warp keeps one value of its cells of a row: of equal ones the first, and what is no number before all others.
+/// A warp keeps one value of its cells of a row: of equal ones the first, and a NaN before all others.
 #[test]
 fn a_warp_keeps_the_largest_value() {
     let text = |threads: &str, kept: &str| {

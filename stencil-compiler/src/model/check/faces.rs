@@ -3,6 +3,7 @@
 use super::paths;
 use super::reconstruction;
 use super::scheme::{chosen, unknown, without_argument};
+use super::solver_waves::gives;
 use crate::catalogue::riemann;
 use crate::catalogue::riemann::{Needs, Parameter};
 use crate::diag::{Code, Diagnostic, Diagnostics, Span};
@@ -10,7 +11,7 @@ use crate::expr::Rational;
 use crate::model::parse::ast::{Name, Setting, System};
 use crate::model::parse::{number, parse_str};
 use crate::model::riemann::row;
-use crate::model::{Averaged, Repair, RiemannSolver, Scheme, Splitting, Sweep};
+use crate::model::{Averaged, Gives, Repair, RiemannSolver, Scheme, Splitting, Sweep};
 
 /// The orders in which axes are swept.
 const SWEEPS: &[(&str, Sweep)] = &[
@@ -99,11 +100,16 @@ pub(super) fn setting(
 fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: &mut Diagnostics) {
     let choice = &setting.choice;
     let own = system.solvers.iter().map(|own| own.name.text.as_str());
-    if own.clone().any(|own| own == choice.text) {
-        without_argument(setting, diagnostics);
-        scheme.riemann = choice.text.clone();
-        (scheme.riemann_parameter, scheme.average) = (None, Averaged::Faces);
-        scheme.fallback = None;
+    (scheme.average, scheme.fallback) = (Averaged::Faces, None);
+    if let Some(own) = system.solvers.iter().find(|own| own.name.text == choice.text) {
+        (scheme.riemann, scheme.riemann_parameter) = (choice.text.clone(), None);
+        // States between waves may leave ranges.
+        if gives(own) != Gives::Waves {
+            return without_argument(setting, diagnostics);
+        }
+        let others: Vec<&str> = riemann::ALL.iter().map(|solver| solver.name).collect();
+        fallback(system, scheme, setting, &others, diagnostics);
+        parameter(&choice.text, None, &[ELSE], setting, diagnostics);
         return;
     }
     let known = riemann::ALL.iter().map(|solver| solver.name);
@@ -111,19 +117,9 @@ fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: 
     let Some(solver) = riemann::find(&choice.text) else {
         return unknown(choice, "Riemann solver", &names, diagnostics);
     };
-    scheme.average = Averaged::Faces;
-    scheme.fallback = None;
-    if solver.falls_back()
-        && let Some((_, value)) = setting.arguments.iter().find(|(key, _)| key.text == ELSE)
-    {
+    if solver.falls_back() {
         let others: Vec<&str> = names.iter().copied().filter(|name| *name != solver.name).collect();
-        match others.contains(&value.text.as_str()) {
-            true if has_contact(system, &value.text, value.span, diagnostics) => {
-                scheme.fallback = Some(value.text.clone());
-            }
-            true => {}
-            false => unknown(value, "other Riemann solver", &others, diagnostics),
-        }
+        fallback(system, scheme, setting, &others, diagnostics);
     }
     if solver.averages()
         && let Some((_, value)) = setting.arguments.iter().find(|(key, _)| key.text == AVERAGE)
@@ -141,6 +137,25 @@ fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: 
     scheme.riemann_parameter = parameter(name, own, &words, setting, diagnostics);
     if has_contact(system, solver.name, choice.span, diagnostics) {
         scheme.riemann = solver.name.to_string();
+    }
+}
+
+/// Reads the solver for faces where the chosen one fails, if there is one: one of these.
+fn fallback(
+    system: &System,
+    scheme: &mut Scheme,
+    setting: &Setting,
+    others: &[&str],
+    diagnostics: &mut Diagnostics,
+) {
+    let Some((_, value)) = setting.arguments.iter().find(|(key, _)| key.text == ELSE) else {
+        return;
+    };
+    if !others.contains(&value.text.as_str()) {
+        return unknown(value, "other Riemann solver", others, diagnostics);
+    }
+    if has_contact(system, &value.text, value.span, diagnostics) {
+        scheme.fallback = Some(value.text.clone());
     }
 }
 

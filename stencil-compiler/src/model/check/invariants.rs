@@ -15,7 +15,8 @@ use crate::expr::Rational;
 use crate::model::parse::{normal_unit, number};
 use crate::model::riemann::row;
 use crate::model::{
-    HIGHEST, Model, Primitives, Range, Scheme, Symmetry, Term, TermKind, Variables, Waves, to_f64,
+    Gives, HIGHEST, Model, Primitives, Range, Scheme, Symmetry, Term, TermKind, Variables, Waves,
+    to_f64,
 };
 
 /// The error, in words for the maker of the model.
@@ -300,7 +301,13 @@ impl Model {
             solver.parameter.is_some_and(fits) && printed(&value)
         });
         ensure(fits, || format!("a wrong parameter of the solver `{}`", solver.name))?;
+        let own = self.declared_solver(scheme).map(|own| own.gives);
+        let falls_back = solver.falls_back() && own.is_none_or(|gives| gives != Gives::FluxWaves);
         let others = |name: &String| {
+            let is_own = riemann::find(name).is_none();
+            if is_own && riemann::find(&scheme.riemann).is_none() {
+                return false;
+            }
             let other = Scheme { riemann: name.clone(), ..scheme.clone() };
             let contact = self.waves.as_ref().is_some_and(Waves::has_contact);
             self.solver(&other).is_some_and(|of| contact || of.needs != Needs::Contact)
@@ -308,7 +315,7 @@ impl Model {
         let fits = scheme
             .fallback
             .as_ref()
-            .is_none_or(|name| solver.falls_back() && *name != scheme.riemann && others(name));
+            .is_none_or(|name| falls_back && *name != scheme.riemann && others(name));
         ensure(fits, || format!("a wrong fallback of the solver `{}`", solver.name))?;
         let others = scheme.variables != Variables::Primitive;
         ensure(others || self.primitives.is_some(), || "a scheme asks for primitives".to_string())?;

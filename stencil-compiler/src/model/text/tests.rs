@@ -280,6 +280,7 @@ fn conservation_laws_print_and_read_back() {
         ddt(m) = -g*h*grad(b); ddt(b) = 0;
         let p = g*h^2/2 where p >= 0 and p < 1e9; waves { sound: sqrt(g*h); pressure: p; flow: u; density: h }
         cfl { advective: norm(u) + sqrt(g*h); }
+        riemann whole_jump { wave 1 at 0 { h = above.h - below.h; m = above.m - below.m; } }
     }
     scheme fine for W { reconstruct: weno_z; riemann: rusanov; time: ssprk3; repair: none; }
     scheme sharp for W { reconstruct: plm<limiter = generalized_minmod, theta = 1.30>; }
@@ -289,6 +290,7 @@ fn conservation_laws_print_and_read_back() {
     scheme whole for W { reconstruct: waves<limiter = none>; riemann: hlle; time: euler; }
     scheme small for W { reconstruct: weno5<eps = 1e-12> in fluxes; riemann: roe<average = cells, fix = 0.5>; }
     scheme two for W { riemann: roe<else = hllc>; time: van_leer; }
+    scheme own for W { riemann: whole_jump<else = hll>; }
     scheme fast for W { reconstruct: plm<limiter = van_leer> in primitive; }";
     for dimension in 1..=3 {
         let model = parse_str_in(source, Some(dimension)).unwrap();
@@ -314,6 +316,7 @@ fn conservation_laws_print_and_read_back() {
             "reconstruct: weno5<eps = 1e-12> in fluxes;",
             "riemann: roe<fix = 0.5, average = cells>;",
             "riemann: roe<else = hllc>;",
+            "riemann: whole_jump<else = hll>;",
             "time: van_leer;",
         ] {
             assert!(once.contains(line), "{line}: {once}");

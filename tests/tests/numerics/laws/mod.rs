@@ -29,6 +29,7 @@ mod properties;
 mod ranges;
 mod relativistic;
 mod scalars;
+mod seven_waves;
 mod shocks;
 mod solids;
 mod solver_waves;

@@ -28,23 +28,42 @@ pub(super) struct DeclaredWave {
 }
 
 fn along(face: &mut Face<'_, '_, '_>) -> Result<Carried> {
-    let (law, axis) = (face.law, face.axis);
-    let sides = law.sides(face.algebra.expander, axis)?;
-    let waves = law.declared_waves(&mut face.algebra, sides, &at_face(axis))?;
+    let waves = face.declared_waves()?;
     Ok(waves.into_iter().map(|declared| declared.wave).collect())
 }
 
 /// `(f₀ + f₁)/2 - Σ |s| W/2`.
 fn flux(face: &mut Face<'_, '_, '_>) -> Result<Vec<Poly>> {
-    let (law, axis) = (face.law, face.axis);
-    let sides = law.sides(face.algebra.expander, axis)?;
-    let spread = law.declared_spread(&mut face.algebra, sides)?;
+    let waves = face.declared_waves()?;
+    let spread = spread(&mut face.algebra, &waves)?;
     face.mean_less(&spread)
 }
 
 /// The label of values between both sides of a face.
 fn at_face(axis: usize) -> String {
     format!("{}_face", AXES[axis])
+}
+
+/// `Σ |s| W` of each conserved component.
+pub(super) fn spread(of: &mut Algebra<'_, '_>, waves: &[DeclaredWave]) -> Result<Vec<Poly>> {
+    let mut all = Vec::new();
+    for DeclaredWave { wave, size } in waves {
+        let parts = wave.parts.iter().map(|part| {
+            let part = of.times(size, part)?;
+            Ok(of.named("spread", part))
+        });
+        all.push(parts.collect::<Result<Vec<Poly>>>()?);
+    }
+    sum_of_families(of, &all)
+}
+
+impl Face<'_, '_, '_> {
+    /// The waves that the system declares at this face.
+    pub(super) fn declared_waves(&mut self) -> Result<Vec<DeclaredWave>> {
+        let (law, axis) = (self.law, self.axis);
+        let sides = law.sides(self.algebra.expander, axis)?;
+        law.declared_waves(&mut self.algebra, sides, &at_face(axis))
+    }
 }
 
 impl Law<'_> {
@@ -101,20 +120,6 @@ impl Law<'_> {
         Ok(ReadWave { strength, speed, spread, vector })
     }
 
-    /// `Σ |s| W` of each conserved component between two states.
-    fn declared_spread(&self, of: &mut Algebra<'_, '_>, sides: Sides) -> Result<Vec<Poly>> {
-        let label = at_face(sides.axis);
-        let mut all = Vec::new();
-        for DeclaredWave { wave, size } in self.declared_waves(of, sides, &label)? {
-            let parts = wave.parts.iter().map(|part| {
-                let part = of.times(&size, part)?;
-                Ok(of.named("spread", part))
-            });
-            all.push(parts.collect::<Result<Vec<Poly>>>()?);
-        }
-        sum_of_families(of, &all)
-    }
-
     /// The flux of each conserved component between two states with these fluxes, by the solver that the system declares.
     pub(super) fn declared_fluxes(
         &self,
@@ -127,7 +132,9 @@ impl Law<'_> {
             return self.declared(expander, sides);
         }
         let of = &mut Algebra { expander, span: self.model.fluxes[0].span };
-        let spread = self.declared_spread(of, sides)?;
+        let label = at_face(sides.axis);
+        let waves = self.declared_waves(of, sides, &label)?;
+        let spread = spread(of, &waves)?;
         let sums = fluxes[0].iter().zip(fluxes[1]).zip(&spread);
         sums.map(|((below, above), spread)| {
             let twice = of.minus(&of.plus(below, above)?, spread)?;

@@ -1,8 +1,8 @@
-//! Another solver at faces where the law made linear fails: it leads from one of both sides, by the wave that goes away from it, to a
+//! Another solver at faces where the law made linear fails: it leads from one of both sides, by the waves that go away from it, to a
 //! state out of the ranges of the system, such as one of negative density or pressure (Einfeldt, Munz, Roe and Sjoegreen, J. Comput.
 //! Phys. 92, 273, 1991; as in Athena, Stone et al., Astrophys. J. Suppl. 178, 137, 2008, section 4.2.3).
 
-use super::Face;
+use super::{Face, rows};
 use crate::discretize::conserve::{AXES, Law};
 use crate::discretize::expand::{Expander, Result, States};
 use crate::discretize::poly::Poly;
@@ -34,8 +34,45 @@ impl Face<'_, '_, '_> {
         Ok(all)
     }
 
-    /// One if the linear law has no sound, or leads from either side to a state out of a range, else zero.
+    /// One if the solver leads from either side to a state out of a range, else zero.
     fn fails(&mut self) -> Result<Poly> {
+        let marks = match self.law.solver.row.name == rows::DECLARED_WAVES.name {
+            true => self.beyond_declared_waves()?,
+            false => self.beyond_families()?,
+        };
+        let of = &mut self.algebra;
+        let mark = marks.iter().fold(Poly::default(), |all, mark| of.max(&all, mark));
+        Ok(match mark.0.is_empty() {
+            true => mark,
+            false => {
+                let name = format!("fails_{}", AXES[self.axis]);
+                of.expander.atoms.always_name(name, mark)
+            }
+        })
+    }
+
+    /// One for each state between declared waves that is out of a range, else zero: those of the lower half from the side below, and the
+    /// others from that above, as in the mirror.
+    fn beyond_declared_waves(&mut self) -> Result<Vec<Poly>> {
+        let waves = self.declared_waves()?;
+        let mut marks = Vec::new();
+        for (side, word) in [(0, "below"), (1, "above")] {
+            let mut carried = vec![Poly::default(); self.len()];
+            for step in 0..waves.len() / 2 {
+                let at = if side == 0 { step } else { waves.len() - 1 - step };
+                for (number, sum) in carried.iter_mut().enumerate() {
+                    let label = format!("{}_waves_{word}", self.names[number]);
+                    *sum = self.algebra.onto(sum, &waves[at].wave.parts[number], label)?;
+                }
+                marks.extend(self.leaves(side, &format!("{word}_{step}"), &carried)?);
+            }
+        }
+        Ok(marks)
+    }
+
+    /// One for each family of waves of the law made linear that leads from a side to a state out of a range, and for one
+    /// without a sound, else zero.
+    fn beyond_families(&mut self) -> Result<Vec<Poly>> {
         let blocks = self.linear()?;
         let (jumps, rises) = self.jumps()?;
         let mut marks = Vec::new();
@@ -57,15 +94,7 @@ impl Face<'_, '_, '_> {
                 marks.push(of.op(Op::Lt, &[&zero, &linear.sound, &none, &one]));
             }
         }
-        let of = &mut self.algebra;
-        let mark = marks.iter().fold(Poly::default(), |all, mark| of.max(&all, mark));
-        Ok(match mark.0.is_empty() {
-            true => mark,
-            false => {
-                let name = format!("fails_{}", AXES[self.axis]);
-                of.expander.atoms.always_name(name, mark)
-            }
-        })
+        Ok(marks)
     }
 
     /// One if the state behind a wave that leaves a side is out of a range, else zero; `None` without ranges.
