@@ -36,7 +36,8 @@ fn compiled(algorithm: &Algorithm, schedule: &str) -> Compiled {
 #[test]
 fn files_and_commands_name_each_other() {
     let words = PAGE.split(|c: char| c.is_whitespace() || "`,()".contains(c));
-    let is_file = |word: &&str| word.ends_with(".pde") || word.ends_with(".schedule");
+    let endings = [".pde", ".schedule", ".toml"];
+    let is_file = |word: &&str| endings.iter().any(|ending| word.ends_with(ending));
     let mut named: Vec<String> = words.filter(is_file).map(String::from).collect();
     named.sort();
     named.dedup();
@@ -84,6 +85,15 @@ fn stored_operations_of_a_gas_give_the_bits_of_the_definition() {
         ["ns_tiled.schedule", "ns_lexicographic.schedule", "ns_lexicographic_aos.schedule"];
     let means = [2.0, 0.0, 0.0, 0.0, 4.0];
     bits("compressible_ns.pde", &schedules, &means, ([7, 6, 5], 1));
+}
+
+#[test]
+fn surfaces_and_shared_memory_give_the_bits_of_the_definition() {
+    let schedules = ["shared_16.schedule", "surface_16.schedule"];
+    let means = [2.0, 0.0, 0.0, 0.0, 2.0];
+    bits("interpolation.pde", &schedules, &means, ([7, 6, 5], 1));
+    let schedules = ["shared_16.schedule", "surface_16.schedule", "both_frames.schedule"];
+    bits("nuclei.pde", &schedules, &means, ([5, 4, 4], 1));
 }
 
 /// The functions that each kernel of a substep stores, in the order of the page.
