@@ -31,6 +31,7 @@ mod solids;
 mod solver_waves;
 mod splitting;
 mod transport;
+mod transport_faces;
 mod tubes;
 mod viscous;
 mod walls;
