@@ -29,6 +29,18 @@ fn written(problem: &problem::Problem) -> String {
     ended.to_toml(None)
 }
 
+impl Problem {
+    /// Coordinates half a cell above the points of cells along some axes.
+    fn at(&self, halves: [bool; 3]) -> Vec<Vec<f64>> {
+        let mesh = self.0.mesh.at(halves);
+        let along = |axis: usize| {
+            let cells = 0..mesh.cells[axis] as isize;
+            cells.map(|cell| mesh.coordinate(axis, cell)).collect()
+        };
+        (0..self.0.system.model().dimension).map(along).collect()
+    }
+}
+
 #[pymethods]
 impl Problem {
     /// Reads a problem from the text of a problem file; `source` is its name in messages. An open one has no end, whatever
@@ -98,12 +110,15 @@ impl Problem {
     /// Coordinates of cells along each axis of the system, x first.
     #[getter]
     fn axes(&self) -> Vec<Vec<f64>> {
-        let mesh = &self.0.mesh;
-        let along = |axis: usize| {
-            let cells = 0..mesh.cells[axis] as isize;
-            cells.map(|cell| mesh.coordinate(axis, cell)).collect()
-        };
-        (0..self.0.system.model().dimension).map(along).collect()
+        self.at([false; 3])
+    }
+
+    /// Coordinates of the values of a component along each axis of the system, x first. Those of other names are in the
+    /// centres of cells.
+    fn axes_of(&self, component: &str) -> Vec<Vec<f64>> {
+        let algorithm = self.0.system.algorithm();
+        let state = algorithm.find_state(component);
+        self.at(state.map_or([false; 3], |state| algorithm.state(state).halves))
     }
 
     /// Parameters with their values.

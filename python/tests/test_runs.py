@@ -46,6 +46,22 @@ def test_values_go_in_by_number_formula_function_and_array(run):
     assert (again["T"] == x).all()
 
 
+def test_components_on_faces_have_coordinates_of_their_own():
+    light = """system Light in 2d { edge field e: vector<3>; face field b: vector<3>; ddt(e) = curl(b); ddt(b) = -curl(e); }
+        scheme yee for Light { space: central<order = 2>; time: ssprk3; }"""
+    run = st.Simulation(light, cells=(6, 4), extent=(3, 2), backend="cpu", boundary={"x": "wall"}, dt=0.01)
+    x, y = run.coordinates
+    at_b, at_e = run.coordinates_of("b_x"), run.coordinates_of("e_z")
+    assert (at_b[0] == x + 0.25).all() and (at_b[1] == y).all() and (run.axes_of("b_y")[1] == run.axes[1] + 0.25).all()
+    assert (at_e[0] == x + 0.25).all() and (at_e[1] == y + 0.25).all()
+    run["b"] = lambda x, y: (x * y, x - y, x)
+    assert (run["b_x"] == at_b[0] * y).all() and (run["b_y"] == x - y - 0.25).all() and (run["b_z"] == x).all()
+    run["e_z"] = "x + 8*y"
+    assert (run["e_z"] == at_e[0] + 8 * at_e[1]).all()
+    with pytest.raises(st.SettingError, match="name one"):
+        run.coordinates_of("b")
+
+
 def test_vectors_have_their_components_first(flow):
     run = st.Simulation(flow, cells=(6, 4), backend="cpu", source={"f": ["0", 0]}, init={"u": ["sin(2*pi*y)", 0]})
     x, y = run.coordinates

@@ -17,6 +17,7 @@ pub mod machine;
 mod passes;
 mod pictures;
 pub mod plan;
+mod planes;
 pub mod predict;
 pub mod run;
 pub mod schedules;

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use stencil_compiler::algorithm::open_faces::OpenFaces;
 use stencil_compiler::algorithm::{Algorithm, Role};
 use stencil_compiler::catalogue::{Centering, Halves, Rank};
 use stencil_compiler::diag::{Diagnostic, Diagnostics};
@@ -17,6 +18,7 @@ use crate::io::read_text;
 use crate::program::{CompiledKernel, Entry};
 use crate::{Error, Number};
 
+mod open_faces;
 mod schemes;
 
 /// A system declared with [`pde!`](crate::pde): a type without values that carries its definition.
@@ -92,6 +94,8 @@ struct Parts {
     /// The observables and speeds of a run.
     observation: Option<Observation>,
     kernels: Option<&'static [CompiledKernel]>,
+    /// The rules of values on faces of the mesh.
+    open_faces: Option<OpenFaces>,
 }
 
 impl Parts {
@@ -105,6 +109,7 @@ impl Parts {
             schedule: heuristic::cpu(&algorithm),
             observation: discretize::observe(&model)?,
             kernels: None,
+            open_faces: None,
             algorithm,
             model,
         })
@@ -142,6 +147,7 @@ impl SystemDef {
             algorithm,
             schedule,
             kernels: definition.kernels,
+            open_faces: None,
         })))
     }
 
@@ -253,6 +259,7 @@ impl SystemDef {
             schedule: heuristic::cpu(&algorithm),
             observation: None,
             kernels: None,
+            open_faces: None,
             algorithm,
         }))
     }
@@ -349,6 +356,7 @@ impl SystemDef {
             schedule: parts.schedule.clone(),
             observation: parts.observation.clone(),
             kernels: Some(kernels),
+            open_faces: parts.open_faces.clone(),
         }))
     }
 

@@ -52,6 +52,12 @@ def check_h5py(path, wanted, t, step):
         assert not found[name].any(), f"{name} beyond the axes of the mesh is not zero"
 
 
+def check_offset(path, name, offset):
+    """Compares the offset of a component on faces or edges with that in a file."""
+    with h5py.File(path) as file:
+        assert tuple(file[f"VTKHDF/FieldData/offset_{name}"]) == offset, name
+
+
 def check_vtk(path, wanted, t, npz):
     """Compares a file with arrays, as VTK's own reader reads it; returns the image."""
     reader = vtkHDFReader()
@@ -80,14 +86,20 @@ def check_vtk(path, wanted, t, npz):
     return image
 
 
-def check_xarray(folder, frames, axes):
-    """Compares a store with arrays of all frames, as xarray reads it; returns the data set."""
+def check_xarray(folder, frames, axes, offsets, spacing):
+    """Compares a store with arrays of all frames, as xarray reads it; returns the data set. Components lie at these offsets
+    from the points of cells, in cells, if they have some."""
     data = xarray.open_zarr(folder / "frames.zarr")
     assert list(data.step.values) == [step for step, _, _ in frames]
     assert list(data.time.values) == [t for _, t, _ in frames]
     for frame, (_, _, wanted) in enumerate(frames):
         for name, values in wanted.items():
-            assert data[name].dims == ("time", *axes), data[name].dims
+            at = offsets.get(name, (0, 0, 0))
+            places = tuple(axis + "_face" if at["xyz".index(axis)] else axis for axis in axes)
+            assert data[name].dims == ("time", *places), data[name].dims
+            for axis, place in zip(axes, places):
+                moved = at["xyz".index(axis)] * float(spacing[axis])
+                assert np.allclose(data[place].values, data[axis].values + moved), (name, place)
             shape = values.shape[3 - len(axes):]
             same(data[name].values[frame], values.reshape(shape), f"xarray {name}")
     return data
@@ -122,12 +134,17 @@ def picture(image, data, path):
 def main():
     """Reads all frames of a folder."""
     folder = Path(sys.argv[1])
-    frames, image, axes = [], None, None
+    frames, image, axes, offsets, spacing = [], None, None, {}, {}
     for path in sorted(folder.glob("frame_*.npz")):
         npz = dict(np.load(path))
         t, step = float(npz["t"]), int(npz["step"])
         wanted = {name: values for name, values in npz.items() if values.ndim == 3}
         axes = [axis for axis in "zyx" if f"spacing_{axis}" in npz]
+        spacing = {axis: npz[f"spacing_{axis}"] for axis in axes}
+        lines = [line.split() for line in str(npz.get("offsets", "")).splitlines()]
+        offsets = {name: tuple(map(float, at)) for name, *at in lines}
+        for name, at in offsets.items():
+            check_offset(path.with_suffix(".vtkhdf"), name, at)
         file = path.with_suffix(".vtkhdf")
         check_h5py(file, wanted, t, step)
         image = check_vtk(file, wanted, t, npz)
@@ -136,7 +153,7 @@ def main():
     series = json.loads((folder / "frames.vtkhdf.series").read_text())
     assert [file["time"] for file in series["files"]] == [t for _, t, _ in frames]
     assert all((folder / file["name"]).is_file() for file in series["files"])
-    data = check_xarray(folder, frames, axes)
+    data = check_xarray(folder, frames, axes, offsets, spacing)
     names = ", ".join(frames[0][2])
     print(f"{folder}: {len(frames)} frames of {names} are the same by numpy, h5py, VTK and xarray")
     if len(sys.argv) > 2:

@@ -18,8 +18,8 @@ const PACKAGES: [&str; 6] = [
 /// A Python that has them, in place of one in the target folder.
 const VARIABLE: &str = "STENCIL_READERS_PYTHON";
 
-/// Runs: one to three axes, cells and points, both precisions, vectors, slices, several devices, compressed or not.
-const RUNS: [(&str, &str); 8] = [
+/// Runs: one to three axes, cells, points and faces, both precisions, vectors, slices, several devices, compressed or not.
+const RUNS: [(&str, &str); 9] = [
     ("line", "sod --cells 101 --steps 9 --set output.every=4"),
     ("plane", "gray_scott --cells 33,20 --steps 8 --set output.every=4 --set output.compress=3"),
     ("single", "kelvin_helmholtz --cells 24,20 --steps 8 --precision f32 --set output.every=4"),
@@ -30,6 +30,7 @@ const RUNS: [(&str, &str); 8] = [
         "explosion --cells 19,16,11 --steps 6 --set output.every=3 --patches 2,2,1 --devices 4",
     ),
     ("slice", "explosion --cells 19,16,11 --steps 6 --set output.every=6 --set output.slice=y=0.3"),
+    ("faces", "magnetic_blast --cells 12,18 --steps 4 --set output.every=2"),
     ("points", "turbulence --cells 16 --steps 4 --set output.every=2 --set output.compress=1"),
 ];
 

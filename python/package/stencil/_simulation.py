@@ -137,6 +137,20 @@ class Simulation:
         """Coordinates of cells along each axis, x first: arrays of one dimension."""
         return tuple(axis.copy() for axis in self._grid)
 
+    def coordinates_of(self, component):
+        """Coordinates of the values of a component along each axis, x first: arrays of the run's shape.
+
+        Those of a component on faces or edges of cells lie half a cell above `coordinates` along some axes.
+        """
+        return tuple(np.meshgrid(*self.axes_of(component)[::-1], indexing="ij")[::-1])
+
+    def axes_of(self, component):
+        """Coordinates of the values of a component along each axis, x first: arrays of one dimension."""
+        parts = self._parts(component)
+        if parts != [component]:
+            raise SettingError(f"`{component}` has {len(parts)} components ({', '.join(parts)}); name one")
+        return tuple(np.array(axis) for axis in self._problem.axes_of(component))
+
     @property
     def engine(self):
         """The engine of the steps: `compiled`, `rows` or `cuda`."""
@@ -179,7 +193,10 @@ class Simulation:
         return values
 
     def __setitem__(self, name, value):
-        """Sets a component or a field from a number, a formula, a function of the coordinates, or an array."""
+        """Sets a component or a field from a number, a formula, a function of the coordinates, or an array.
+
+        A function of a field whose components lie at different places is called for each, with the coordinates of its values.
+        """
         parts = self._parts(name)
         if isinstance(value, str):
             if len(parts) > 1:
@@ -356,7 +373,7 @@ class Simulation:
         """Returns the components of a value with their arrays `[z, y, x]`."""
         parts = self._parts(name)
         if callable(value):
-            value = value(*self.coordinates)
+            value = self._at_places(parts, value)
         if len(parts) > 1 and isinstance(value, (list, tuple)):
             if len(value) != len(parts):
                 raise SettingError(f"`{name}` has {len(parts)} components, not {len(value)}")
@@ -368,6 +385,20 @@ class Simulation:
             each = value if value.ndim else [value] * len(parts)
             return [self._array(part, values, dtype) for part, values in zip(parts, each)]
         return [self._array(parts[0], value, dtype)]
+
+    def _at_places(self, parts, function):
+        """Returns the values of a function of the coordinates, those of each component at its places."""
+        places = [self._problem.axes_of(part) for part in parts]
+        if all(place == places[0] for place in places):
+            return function(*self.coordinates_of(parts[0]))
+        values = []
+        for at, part in enumerate(parts):
+            value = function(*self.coordinates_of(part))
+            is_one = not isinstance(value, (list, tuple)) and np.ndim(value) <= len(self.cells)
+            if not is_one and len(value) != len(parts):
+                raise SettingError(f"the function gives {len(value)} values for {len(parts)} components ({', '.join(parts)})")
+            values.append(value if is_one else value[at])
+        return values
 
     def _array(self, name, value, dtype):
         value = np.asarray(value)

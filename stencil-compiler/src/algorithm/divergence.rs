@@ -23,9 +23,9 @@ const ROUNDING: f64 = 1e-13;
 type Form = BTreeMap<Access, f64>;
 
 /// A vector on faces, or an accumulator of one: its name and its components along the axes.
-struct OnFaces {
-    name: String,
-    components: Vec<StateId>,
+pub(super) struct OnFaces {
+    pub(super) name: String,
+    pub(super) components: Vec<StateId>,
 }
 
 impl Algorithm {
@@ -70,7 +70,7 @@ impl Algorithm {
     }
 
     /// Vectors on faces, fields and accumulators.
-    fn on_faces(&self) -> Vec<OnFaces> {
+    pub(super) fn on_faces(&self) -> Vec<OnFaces> {
         const AXES: [&str; 3] = ["x", "y", "z"];
         let along = |axis: usize| -> Halves { std::array::from_fn(|other| other == axis) };
         let mut all = Vec::new();

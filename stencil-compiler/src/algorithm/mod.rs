@@ -17,6 +17,7 @@ pub(crate) mod flat;
 pub mod footprint;
 mod fuse;
 pub mod interp;
+pub mod open_faces;
 mod origin;
 mod previous;
 pub(crate) mod prune;

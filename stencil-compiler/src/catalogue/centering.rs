@@ -74,8 +74,8 @@ impl Centering {
     }
 }
 
-/// Names a place for messages: `cells`, `faces along x`, `edges along z`, `corners`.
-pub(crate) fn place_name(at: Halves, dimension: usize) -> String {
+/// Names a place on a mesh of so many dimensions: `the centres of cells`, `faces along x`, `edges along z`, `corners`.
+pub fn place_name(at: Halves, dimension: usize) -> String {
     const AXES: [&str; 3] = ["x", "y", "z"];
     let halves: Vec<&str> = (0..3).filter(|axis| at[*axis]).map(|axis| AXES[axis]).collect();
     match (&halves[..], dimension) {

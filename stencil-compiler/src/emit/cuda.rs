@@ -229,35 +229,33 @@ static __device__ __forceinline__ int wrap_index(int i, int n) {
 }
 ";
 
-// Of the cells of a warp, which follow each other in a row, so many from this thread on to the end of the row, the first one
-// gets the largest value: of equal ones the first, and what is no number before all others.
-const STORE_LARGEST: &str = "\
-template <typename Value>
-static __device__ __forceinline__ void store_largest(Value* to, Value value, int left) {
+// The threads of a warp have cells of one row, which follow each other; `left` of them lie from the cell of a thread to the
+// end of the row. The first cell gets the value that the warp keeps: of equal ones the first, and a NaN before all others.
+macro_rules! store_extreme {
+    ($name:literal, $beyond:literal) => {
+        concat!(
+            "template <typename Value>\n",
+            "static __device__ __forceinline__ void ",
+            $name,
+            "(Value* to, Value value, int left) {
   const int lane = threadIdx.x % 32;
   const int count = min(lane + left, 32);
   const unsigned all = 0xffffffffu >> (32 - count);
   for (int apart = 1; apart < 32; apart *= 2) {
     const Value other = __shfl_down_sync(all, value, apart);
-    if (lane + apart < count && (other > value || other != other)) value = other;
+    if (lane + apart < count && (other ",
+            $beyond,
+            " value || other != other)) value = other;
   }
   if (lane == 0) *to = value;
 }
-";
+"
+        )
+    };
+}
 
-const STORE_SMALLEST: &str = "\
-template <typename Value>
-static __device__ __forceinline__ void store_smallest(Value* to, Value value, int left) {
-  const int lane = threadIdx.x % 32;
-  const int count = min(lane + left, 32);
-  const unsigned all = 0xffffffffu >> (32 - count);
-  for (int apart = 1; apart < 32; apart *= 2) {
-    const Value other = __shfl_down_sync(all, value, apart);
-    if (lane + apart < count && (other < value || other != other)) value = other;
-  }
-  if (lane == 0) *to = value;
-}
-";
+const STORE_LARGEST: &str = store_extreme!("store_largest", ">");
+const STORE_SMALLEST: &str = store_extreme!("store_smallest", "<");
 
 const READ_F32: &str = "\
 static __device__ __forceinline__ float read_value(cudaSurfaceObject_t from, int x, int y, int z) {

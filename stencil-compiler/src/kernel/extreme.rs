@@ -1,6 +1,6 @@
 //! Buffers that get one value for the cells of a warp: the largest or the smallest.
 
-use super::{Buffer, Kernel, Mode, Stmt, WARP};
+use super::{BufferId, Kernel, Mode, Stmt, WARP};
 use crate::schedule::LaunchKind;
 
 /// The value that a warp keeps of those that its threads store to cells of one row, which follow each other.
@@ -36,37 +36,35 @@ impl Extreme {
 impl Kernel {
     /// Checks that warps which keep one value have cells of one row.
     pub(super) fn check_extremes(&self) -> Result<(), String> {
-        let Some(buffer) = self.buffers.iter().find(|buffer| buffer.extreme.is_some()) else {
-            return Ok(());
-        };
         let launch = &self.launch;
         let is_one_row = launch.kind == LaunchKind::Blocks
             && launch.threads[0].is_multiple_of(WARP)
             && launch.tile == launch.threads
             && !launch.runs;
-        let wrong = match is_one_row {
-            false => "by threads that are not those of one row",
-            true if buffer.mode != Mode::Write || buffer.surface => "of what is no array to write",
-            true if self.stores_rows(buffer) => "of several cells of a thread",
-            true => return Ok(()),
-        };
-        Err(format!("one value of {} is kept {wrong}", buffer.name))
-    }
-
-    /// Does a thread store several values of a buffer?
-    fn stores_rows(&self, buffer: &Buffer) -> bool {
-        fn any(body: &[Stmt], at: usize) -> bool {
-            body.iter().any(|stmt| match stmt {
-                Stmt::Store { buffer, values, .. } => buffer.0 as usize == at && values.len() > 1,
-                Stmt::If { body, .. } => any(body, at),
-                // A loop would store more than once.
-                Stmt::For { body, .. } => {
-                    body.iter().any(|stmt| matches!(stmt, Stmt::Store { .. }))
+        for (at, buffer) in (0..).zip(&self.buffers) {
+            let wrong = match buffer.extreme {
+                None => continue,
+                Some(_) if !is_one_row => "by threads that are not those of one row",
+                Some(_) if buffer.mode != Mode::Write || buffer.surface => {
+                    "in no array that is only written"
                 }
-                _ => false,
-            })
+                Some(_) if stores_several(&self.body, BufferId(at), false) => {
+                    "of several cells of a thread"
+                }
+                Some(_) => continue,
+            };
+            return Err(format!("one value of {} is kept {wrong}", buffer.name));
         }
-        let at = self.buffers.iter().position(|other| other == buffer);
-        at.is_some_and(|at| any(&self.body, at))
+        Ok(())
     }
+}
+
+/// Does a thread store several values of a buffer, at once or in a loop?
+fn stores_several(body: &[Stmt], of: BufferId, in_loop: bool) -> bool {
+    body.iter().any(|stmt| match stmt {
+        Stmt::Store { buffer, values, .. } => *buffer == of && (in_loop || values.len() > 1),
+        Stmt::If { body, .. } => stores_several(body, of, in_loop),
+        Stmt::For { body, .. } => stores_several(body, of, true),
+        _ => false,
+    })
 }

@@ -3,11 +3,15 @@
 //! In a layer the equation of a field q has the term `-rate*(q - far)`. The rate rises from zero, where the layer begins, with
 //! the third power of the depth, so that the layer itself reflects little (Israeli and Orszag, J. Comput. Phys. 41, 115,
 //! 1981). Layers that overlap at edges and corners add up.
+//!
+//! Rates and far values that vary are sources, which lie in the centres of cells. For components on faces and edges they are
+//! interpolated to their places. All fields of a wave relax at one rate, so a layer takes up what enters it along its normal
+//! without a reflection (R. Holland and J. W. Williams, IEEE Trans. Nucl. Sci. 30, 4583, 1983).
 
 use std::collections::BTreeMap;
 
 use super::{Equation, Model, Observable, Param, Reduction, Source, Symmetry, Term, TermKind};
-use crate::catalogue::{Function, Rank};
+use crate::catalogue::{Centering, Function, Rank};
 use crate::diag::Span;
 use crate::expr::Op;
 
@@ -66,10 +70,11 @@ impl Model {
     /// the rate at which they take it away.
     ///
     /// # Errors
-    /// If a name is taken, or the terms do not fit the model.
+    /// If a name is taken, a conserved field on faces has a far value, or the terms do not fit the model.
     pub fn with_layers(&self, layers: &[Layer]) -> Result<Model, String> {
         let mut made = self.clone();
         let mut absorbed: BTreeMap<String, Term> = BTreeMap::new();
+        self.check_transport(layers)?;
         for (number, layer) in layers.iter().enumerate() {
             let mut adding = Adding { model: &mut made, number, layer };
             let rate = adding.rate();
@@ -82,6 +87,24 @@ impl Model {
         }
         made.check().map_err(|problem| problem.to_string())?;
         Ok(made)
+    }
+
+    /// Checks that layers leave conserved fields on faces alone: their divergence is to stay.
+    fn check_transport(&self, layers: &[Layer]) -> Result<(), String> {
+        let is_of = |component: &String, field: &str| {
+            component.strip_prefix(field).is_some_and(|axes| axes.starts_with('_'))
+        };
+        for (at, field) in self.fields.iter().enumerate() {
+            let transported = field.centering != Centering::Cell && self.flux_of(at).is_some();
+            let far = |layer: &Layer| layer.far.keys().any(|name| is_of(name, &field.name));
+            if transported && layers.iter().any(far) {
+                let name = &field.name;
+                return Err(format!(
+                    "`{name}` is conserved on faces, and a layer would change its divergence: leave it out of `far`"
+                ));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -155,9 +178,9 @@ impl Adding<'_> {
     fn relax(&mut self, rate: &Term, absorbed: &mut BTreeMap<String, Term>) {
         for field in 0..self.model.fields.len() {
             let n = self.model.components;
-            let (rank, symmetry) = {
+            let (rank, symmetry, in_cells) = {
                 let field = &self.model.fields[field];
-                (field.rank, field.symmetry)
+                (field.rank, field.symmetry, field.centering == Centering::Cell)
             };
             let indices: Vec<Vec<usize>> = match rank {
                 Rank::Scalar => vec![Vec::new()],
@@ -183,30 +206,50 @@ impl Adding<'_> {
                 let whole = Term::of(TermKind::Field(field), rank, Span::default());
                 let value = match axes.is_empty() {
                     true => whole,
-                    false => scalar(TermKind::Component(Box::new(whole), axes)),
+                    false => scalar(TermKind::Component(Box::new(whole), axes.clone())),
                 };
+                let place = (field, axes.as_slice());
+                let far = Box::new(self.at_place(place, scalar(far)));
                 let difference = match negative {
-                    true => TermKind::Add(Box::new(value), boxed(far)),
-                    false => TermKind::Sub(Box::new(value), boxed(far)),
+                    true => TermKind::Add(Box::new(value), far),
+                    false => TermKind::Sub(Box::new(value), far),
                 };
-                let lost = scalar(TermKind::Mul(Box::new(rate.clone()), boxed(difference.clone())));
+                let moved = self.at_place(place, rate.clone());
+                let lost = scalar(TermKind::Mul(Box::new(moved), boxed(difference.clone())));
                 if is_new && self.model.flux_of(field).is_some() {
                     let sum = match absorbed.remove(&component) {
-                        Some(sum) => scalar(TermKind::Add(Box::new(sum), Box::new(lost))),
-                        None => lost,
+                        Some(sum) => scalar(TermKind::Add(Box::new(sum), Box::new(lost.clone()))),
+                        None => lost.clone(),
                     };
                     absorbed.insert(component, sum);
                 }
-                entries.push(scalar(difference));
+                entries.push(if in_cells { scalar(difference) } else { lost });
             }
             if known.values().any(Option::is_some) {
-                self.subtract(field, rate, entries);
+                self.subtract(field, Some(rate).filter(|_| in_cells), entries);
             }
         }
     }
 
-    /// Subtracts the rate times a value with these entries from the equation of a field.
-    fn subtract(&mut self, field: usize, rate: &Term, mut entries: Vec<Term>) {
+    /// A scalar in the centres of cells at the place of a component; numbers lie everywhere.
+    fn at_place(&self, (field, axes): (usize, &[usize]), value: Term) -> Term {
+        let centering = self.model.fields[field].centering;
+        let moves = Function::find(&format!("to_{}s", centering.word()));
+        let Some(moves) = moves.filter(|_| matches!(value.kind, TermKind::Source(_))) else {
+            return value;
+        };
+        let n = self.model.components;
+        let stack =
+            |of: &Term, rank| Term::of(TermKind::Stack(vec![of.clone(); n]), rank, Span::default());
+        let vector = stack(&value, Rank::Vector);
+        let all = if axes.len() == 1 { vector } else { stack(&vector, Rank::Tensor) };
+        let rank = all.rank;
+        let moved = Term::of(TermKind::Call(moves, vec![all]), rank, Span::default());
+        scalar(TermKind::Component(Box::new(moved), axes.to_vec()))
+    }
+
+    /// Subtracts a value with these entries, times the rate if it is given, from the equation of a field.
+    fn subtract(&mut self, field: usize, rate: Option<&Term>, mut entries: Vec<Term>) {
         let (n, rank) = (self.model.components, self.model.fields[field].rank);
         let stack =
             |parts: Vec<Term>, rank| Term::of(TermKind::Stack(parts), rank, Span::default());
@@ -218,8 +261,14 @@ impl Adding<'_> {
                 stack(rows.collect(), Rank::Tensor)
             }
         };
-        let lost = TermKind::Mul(Box::new(rate.clone()), Box::new(difference));
-        let lost = Box::new(Term::of(lost, rank, Span::default()));
+        let lost = match rate {
+            Some(rate) => {
+                let lost = TermKind::Mul(Box::new(rate.clone()), Box::new(difference));
+                Term::of(lost, rank, Span::default())
+            }
+            None => difference,
+        };
+        let lost = Box::new(lost);
         let equations = self.model.equations.iter_mut();
         for Equation { rhs, .. } in equations.filter(|equation| equation.field == field) {
             let span = rhs.span;
@@ -257,6 +306,28 @@ mod tests {
     use crate::discretize::discretize;
     use crate::model::parse::parse_str;
     use crate::model::text;
+
+    /// On faces and edges the rate and the far values lie where the components do.
+    #[test]
+    fn layers_lie_at_the_places_of_components() {
+        let model = parse_str(
+            "system Solid in 2d { face field v: vector; edge field s: symmetric; edge field e: vector<3>; face conserved b: vector<3>;
+                ddt(v) = div(s); ddt(s) = sym(grad(v)); ddt(e) = 0*e; flux b -> outer(to_cells(b), [0, 0, 1]) - outer([0, 0, 1], to_cells(b)); }
+             scheme s for Solid { space: central<order = 2>; reconstruct: plm; riemann: hll; time: ssprk2; }",
+        );
+        let model = model.unwrap_or_else(|e| panic!("{e:?}"));
+        let faces = vec![LayerFace { axis: 1, upper: true, begin: 0.8, width: 0.2, strength: 9.0 }];
+        let far = |names: &[&str], far| names.iter().map(|name| (name.to_string(), far)).collect();
+        let names = ["v_x", "s_xx", "s_xy", "e_x", "e_z"];
+        for value in [Far::Number(1.0), Far::Given] {
+            let layer = Layer { faces: faces.clone(), far: far(&names, value) };
+            let made = model.with_layers(&[layer]).unwrap_or_else(|e| panic!("{e}"));
+            discretize(&made).unwrap_or_else(|e| panic!("{e:?}"));
+        }
+        let layer = Layer { faces, far: far(&["b_z"], Far::Number(0.0)) };
+        let error = model.with_layers(&[layer]).unwrap_err();
+        assert!(error.contains("`b` is conserved on faces"), "{error}");
+    }
 
     /// Fields of all ranks and symmetries, in layers with numbers and with sources.
     #[test]

@@ -8,11 +8,15 @@ use stencil_runtime::problem::{Expression, Plot, Problem, Shown};
 use stencil_runtime::report::significant;
 use stencil_runtime::{Axis, Error, Mesh, Number, Simulation};
 
+use crate::planes::{color_ends, through_middle};
+
 /// Heat maps beside each other, or curves.
 #[derive(Debug)]
 pub struct Picture {
     title: String,
     panels: Vec<Panel>,
+    /// Planes side by side, if each plot has several.
+    columns: Option<usize>,
     /// The name of the run.
     run: Option<String>,
 }
@@ -28,6 +32,8 @@ struct Panel {
     edges: [(f64, f64); 2],
     caption: String,
     curve: bool,
+    /// The smallest and the largest value on all planes of the plot.
+    seen: Option<(f64, f64)>,
 }
 
 /// Draws all pictures of a problem, with the names of their files, in its order.
@@ -40,18 +46,50 @@ pub fn pictures<T: Number>(
 ) -> Result<Vec<(String, Picture)>, Error> {
     let mut pictures: Vec<(String, Picture)> = Vec::new();
     for plot in &problem.plots {
-        let panel = panel(problem, plot, simulation)?;
+        let panels = panels(problem, plot, simulation)?;
+        let of_plot = panels.len();
         match pictures.iter_mut().find(|(name, _)| *name == plot.file) {
-            Some((_, picture)) => picture.panels.push(panel),
+            Some((_, picture)) => {
+                picture.panels.extend(panels);
+                // Planes of one box stand side by side.
+                picture.columns = picture.columns.filter(|columns| *columns == of_plot);
+            }
             None => {
                 let run = simulation.run_id().map(str::to_string);
                 let title = problem.title.clone();
-                let picture = Picture { title, panels: vec![panel], run };
-                pictures.push((plot.file.clone(), picture));
+                let columns = Some(of_plot).filter(|count| *count > 1);
+                pictures.push((plot.file.clone(), Picture { title, panels, columns, run }));
             }
         }
     }
     Ok(pictures)
+}
+
+/// Returns the planes of a plot: the one that it names, all of a line or a plane, or those that stand for a box.
+fn panels<T: Number>(
+    problem: &Problem,
+    plot: &Plot,
+    simulation: &mut Simulation<T>,
+) -> Result<Vec<Panel>, Error> {
+    let is_box = problem.mesh.cells.iter().all(|cells| *cells > 1);
+    let beside = problem.plots.iter().filter(|other| other.file == plot.file).count();
+    let cuts: Vec<Cut> = match plot.slice {
+        None if is_box => {
+            let normals = through_middle(beside).iter();
+            normals.map(|normal| Cut::new(problem, plot, (*normal, None))).collect()
+        }
+        slice => {
+            let (normal, at) = slice.map_or((Axis::Z, None), |(normal, at)| (normal, Some(at)));
+            vec![Cut::new(problem, plot, (normal, at))]
+        }
+    };
+    let panels = cuts.into_iter().map(|cut| panel(problem, plot, cut, simulation));
+    let mut panels = panels.collect::<Result<Vec<Panel>, Error>>()?;
+    let values = panels.iter().flat_map(|panel| panel.values.iter().copied());
+    let finite = values.filter(|v| v.is_finite()).map(|v| (v, v));
+    let seen = finite.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+    panels.iter_mut().for_each(|panel| panel.seen = seen);
+    Ok(panels)
 }
 
 /// The plane of a picture.
@@ -76,13 +114,14 @@ const FACTOR: usize = 4;
 const RIM: usize = 2;
 
 impl Cut {
-    fn new(problem: &Problem, plot: &Plot) -> Self {
+    /// Makes the plane at a coordinate along an axis, or through the middle.
+    fn new(problem: &Problem, plot: &Plot, (normal, at): (Axis, Option<f64>)) -> Self {
         let (mesh, dimension) = (problem.mesh, problem.system.model().dimension);
-        let normal = plot.slice.map_or(Axis::Z, |(axis, _)| axis);
         let cells = mesh.cells[normal.index()];
-        let at = match plot.slice {
-            Some((axis, at)) => {
-                let cell = (at - mesh.coordinate(axis.index(), 0)) / mesh.spacing()[axis.index()];
+        let at = match at {
+            Some(at) => {
+                let axis = normal.index();
+                let cell = (at - mesh.coordinate(axis, 0)) / mesh.spacing()[axis];
                 (cell.round().max(0.0) as usize).min(cells - 1)
             }
             None => cells / 2,
@@ -151,10 +190,10 @@ impl Cut {
 fn panel<T: Number>(
     problem: &Problem,
     plot: &Plot,
+    cut: Cut,
     simulation: &mut Simulation<T>,
 ) -> Result<Panel, Error> {
     let dimension = simulation.system().model().dimension;
-    let cut = Cut::new(problem, plot);
     let values = match &plot.value {
         Shown::Quantity(quantity) => {
             cut.finer(simulation.evaluate_plane(quantity, (cut.normal, cut.at))?)
@@ -173,6 +212,7 @@ fn panel<T: Number>(
         edges: cut.axes.map(|axis| cut.edge(axis)),
         caption,
         curve: dimension == 1,
+        seen: None,
     })
 }
 
@@ -208,8 +248,12 @@ impl Picture {
         match self.panels.first() {
             Some(first) if first.curve => self.curves(first).save(path),
             _ => {
-                let maps = self.panels.iter().map(Panel::map);
-                Panels::new(maps).title(self.title.as_str()).run(self.run.clone()).save(path)
+                let panels = Panels::new(self.panels.iter().map(Panel::map));
+                let panels = panels.title(self.title.as_str()).run(self.run.clone());
+                match self.columns {
+                    Some(columns) => panels.columns(columns).save(path),
+                    None => panels.save(path),
+                }
             }
         }
     }
@@ -241,10 +285,8 @@ impl Picture {
 impl Panel {
     /// Returns the colours: as asked for, or by the signs of the values.
     fn colors(&self) -> ColorMap {
-        let finite = self.values.iter().copied().filter(|v| v.is_finite());
-        let values = finite.map(|v| (v, v)).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
         let given = self.plot.range.map(|[low, high]| (low, high));
-        match (self.plot.map, given.or(values)) {
+        match (self.plot.map, given.or(self.seen)) {
             (Some(map), _) => map,
             (None, Some((low, high))) if !self.plot.log => ColorMap::fitting(low, high),
             _ => ColorMap::Sequential,
@@ -267,7 +309,13 @@ impl Panel {
         if self.plot.log {
             map = map.log();
         }
-        if let Some([low, high]) = self.plot.range {
+        let ends = match (self.plot.range, self.seen) {
+            (Some([low, high]), _) => Some((low, high)),
+            // Zero has no logarithm.
+            (None, Some((low, _))) if self.plot.log && low <= 0.0 => None,
+            (None, seen) => seen.and_then(|seen| color_ends(seen, map.map)),
+        };
+        if let Some((low, high)) = ends {
             map = map.range(low, high);
         }
         map

@@ -4,6 +4,7 @@ use stencil_runtime::plot::ColorMap;
 
 use super::{Field, Picture, short, wrong};
 use crate::Failure;
+use crate::planes::{color_ends, is_range};
 
 /// The values seen of one field.
 #[derive(Clone, Copy, Debug, Default)]
@@ -95,15 +96,11 @@ impl Look {
 
     /// The ends of the colours. Without a given range diverging colours are symmetric around zero.
     pub(super) fn map_range(&self, at: usize, colors: ColorMap) -> Option<(f64, f64)> {
-        let (low, high) = self.range(at)?;
-        let (low, high) = if self.given.is_none() && colors == ColorMap::Diverging {
-            let end = low.abs().max(high.abs());
-            (-end, end)
-        } else {
-            (low, high)
-        };
         // A constant field gets its range from the heat map.
-        (high - low > 1e-9 * low.abs().max(high.abs())).then_some((low, high))
+        match self.given {
+            Some(given) => is_range(given).then_some(given),
+            None => color_ends(self.range(at)?, colors),
+        }
     }
 
     /// The y axis of curves: all values, with some room above and below.
@@ -114,6 +111,6 @@ impl Look {
             return (high > low).then_some((low / room, high * room));
         }
         let room = 0.06 * (high - low);
-        (high - low > 1e-9 * low.abs().max(high.abs())).then_some((low - room, high + room))
+        is_range((low, high)).then_some((low - room, high + room))
     }
 }

@@ -6,9 +6,7 @@ use super::picture::{Content, Solid};
 use super::view::{Kind, View};
 use super::{AXES, Cut, Field, Look, Mesh, Picture, Snapshot, short, wrong};
 use crate::Failure;
-
-/// Fields of a box that are shown by three planes each; of more, one plane is shown of each.
-const FEW: usize = 3;
+use crate::planes::through_middle;
 
 /// Fields, and the part of each that is shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,8 +26,8 @@ enum Subject {
 
 impl Shot {
     /// Chooses the plane at `slice` or the line through `line` of some fields, or of all if none is named. If neither is
-    /// given, it is all of a line or a plane; of a box, the three planes through its middle, or one if there are more
-    /// than three fields.
+    /// given, it is all of a line or a plane; of a box, the [planes through its middle](through_middle) that stand for
+    /// so many fields.
     ///
     /// # Errors
     /// If there is no such field, fields differ in their meshes, or the mesh has no such plane or line.
@@ -42,8 +40,9 @@ impl Shot {
         let fields = snapshot.fields(names)?;
         let mesh = common_mesh(snapshot, &fields)?;
         let is_usual = slice.is_none() && line.is_empty();
-        let views = match is_usual && mesh.dimension == 3 && fields.len() <= FEW {
-            true => View::slices(&mesh)?,
+        let planes = through_middle(fields.len());
+        let views = match is_usual && mesh.dimension == 3 && planes.len() > 1 {
+            true => View::slices(&mesh, planes)?,
             false => vec![View::new(mesh, slice, line)?],
         };
         Ok(Shot { fields, subject: Subject::Cuts(views) })

@@ -122,15 +122,17 @@ fn points(mesh: &Mesh, slice: Option<Cut>, line: &[Cut]) -> Result<Vec<(usize, u
 }
 
 impl View {
-    /// The three planes through the middle of a box.
-    pub(super) fn slices(mesh: &Mesh) -> Result<Vec<View>, Failure> {
-        // The plane of x and y comes first.
+    /// Planes through the middle of a box, normal to these axes.
+    pub(super) fn slices(
+        mesh: &Mesh,
+        normals: &[stencil_runtime::Axis],
+    ) -> Result<Vec<View>, Failure> {
         let middle = |axis: usize| Cut { axis, place: Place::Point(mesh.points[axis] / 2) };
         let plane = |axis: usize| {
             let view = View::new(mesh.clone(), Some(middle(axis)), &[])?;
             Ok(View { asked: false, ..view })
         };
-        [2, 1, 0].into_iter().map(plane).collect()
+        normals.iter().map(|axis| plane(axis.index())).collect()
     }
 
     /// A plane at `slice`, or a line through `line`; as much as there is if neither is given.

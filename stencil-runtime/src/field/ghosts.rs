@@ -1,6 +1,7 @@
 //! Filling of ghost cells in the memory of the host, by the table of boxes.
 
 use rayon::prelude::*;
+use stencil_compiler::catalogue::centering::CENTRE;
 use stencil_compiler::catalogue::weights::OnFace;
 use stencil_compiler::plan::Depth;
 
@@ -342,7 +343,8 @@ impl<T: Value> GhostCell<'_, T> {
             Number::Constant(value) => *value,
             Number::Function(_) => {
                 let cell = self.source.in_mesh(&self.job.of, self.axes, self.cell);
-                let at = self.source.mesh.on_wall(self.line.face, cell);
+                let halves = self.source.boundaries.halves[self.job.component];
+                let at = self.source.mesh.on_wall(self.line.face, cell, halves);
                 number.at(at, self.source.t)
             }
         }
@@ -366,7 +368,8 @@ impl<T: Value> GhostCell<'_, T> {
             face: self.line.face,
             depth: self.k + 1,
             position: mesh.point(cell),
-            wall: mesh.on_wall(self.line.face, cell),
+            // Functions of the user are for components in the centres of cells.
+            wall: mesh.on_wall(self.line.face, cell, CENTRE),
             t: *t,
             nearest: &read(self.line.inwards(0)),
             mirrored: &read(self.line.inwards(self.k)),

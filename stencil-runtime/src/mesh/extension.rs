@@ -55,9 +55,9 @@ impl Extension {
     }
 }
 
-/// Returns the mirror images, with the other sign, of values of which one lies on the face: the first ghost cell if it
-/// is `in_ghosts`, else the cell next to the face. There the value is zero.
-pub(super) fn mirrored_on_face(in_ghosts: bool, cells: usize) -> Extension {
+/// Returns the mirror images about a number of values of which one lies on the face: the first ghost cell if it is
+/// `in_ghosts`, else the cell next to the face. There the value is the number.
+pub(super) fn mirrored_on_face(in_ghosts: bool, number: Number, cells: usize) -> Extension {
     let weights = |k: usize| {
         // The image of ghost cell k, if it is not on the face itself.
         let image = if in_ghosts { k.checked_sub(1) } else { Some(k + 1) };
@@ -69,7 +69,7 @@ pub(super) fn mirrored_on_face(in_ghosts: bool, cells: usize) -> Extension {
     };
     Extension {
         on_face: OnFace::Value,
-        number: Number::Constant(0.0),
+        number,
         cells,
         deepest: cells.saturating_sub(1),
         weights: (0..DEEPEST).map(weights).collect(),

@@ -7,10 +7,12 @@ mod characteristic;
 mod copies;
 mod extension;
 pub(crate) mod formula;
+pub(crate) mod open_faces;
 mod patch;
 mod reach;
 mod resolve;
 mod sampler;
+mod settings;
 mod source;
 mod staggered;
 
@@ -23,7 +25,8 @@ pub(crate) use characteristic::{Linear, LinearPart};
 pub(crate) use copies::{CopyBox, Neighbours};
 pub(crate) use extension::{DEEPEST, Extension};
 pub(crate) use patch::{Patch, Patches};
-pub(crate) use resolve::{Boundaries, Ghost, Number, Rule, Setting};
+pub(crate) use resolve::{Boundaries, Ghost, Number, Rule};
+pub(crate) use settings::Setting;
 pub use source::Source;
 pub(crate) use source::{Given, Sampled, Written};
 use stencil_compiler::catalogue::Halves;
@@ -87,9 +90,9 @@ impl Mesh {
         std::array::from_fn(|axis| self.coordinate(axis, cell[axis]))
     }
 
-    /// Returns the point of a face on the line of a cell.
-    pub(crate) fn on_wall(&self, face: Face, cell: [isize; 3]) -> [f64; 3] {
-        let mut at = self.point(cell);
+    /// Returns the point of a face on the line of a component in a cell.
+    pub(crate) fn on_wall(&self, face: Face, cell: [isize; 3], halves: Halves) -> [f64; 3] {
+        let mut at = self.at(halves).point(cell);
         at[face.axis.index()] = self.wall(face);
         at
     }

@@ -4,26 +4,20 @@ use std::fmt;
 use std::sync::Arc;
 
 use stencil_compiler::algorithm::Role;
-use stencil_compiler::catalogue::Centering;
+use stencil_compiler::catalogue::centering::CENTRE;
 use stencil_compiler::catalogue::weights::OnFace;
+use stencil_compiler::catalogue::{Centering, Halves};
 use stencil_compiler::plan::Layers;
 
 use super::boundary::{Custom, GhostFunction, Kind, PointFunction, Value};
 use super::characteristic::{FarStates, Linear};
 use super::extension::{self, Extension, Extensions};
 use super::formula;
-use super::{Axis, Boundary, Face, Faces, Patches, Side};
+use super::open_faces;
+use super::settings::{Setting, check_names, chosen};
+use super::{Axis, Boundary, Face, Patches, Side};
 use crate::system::{Component, indices};
 use crate::{Error, SystemDef};
-
-/// A user's setting of some faces.
-#[derive(Clone, Debug)]
-pub(crate) struct Setting {
-    /// A field or a component; all fields if not given.
-    pub(crate) of: Option<String>,
-    pub(crate) faces: Faces,
-    pub(crate) boundary: Boundary,
-}
 
 /// The rule that fills the ghost cells beyond a face.
 #[derive(Clone, Debug)]
@@ -98,6 +92,8 @@ pub(crate) struct Boundaries {
     pub(crate) rules: Vec<[[Rule; 2]; 3]>,
     /// Names of the components of sources, in the order of their rules.
     pub(crate) sources: Vec<String>,
+    /// The places of components in their cells, in the order of their rules.
+    pub(crate) halves: Vec<Halves>,
     /// Axes whose faces are periodic.
     pub(crate) periodic: [bool; 3],
     /// One line for each axis, and for each exception.
@@ -105,8 +101,7 @@ pub(crate) struct Boundaries {
 }
 
 impl Boundaries {
-    /// Chooses a boundary for each component and face. A setting of a component is stronger than one of its field, and
-    /// that is stronger than one of all; of equals the last counts.
+    /// Chooses a boundary for each component and face.
     pub(crate) fn new(
         system: &SystemDef,
         params: &[f64],
@@ -116,34 +111,25 @@ impl Boundaries {
         let components = system.components();
         check_names(system, &components, settings)?;
         let dimension = system.model().dimension;
-        let chosen = |component: &Component, face: Face| {
-            let fits = |s: &&Setting| s.faces.contains(face);
-            let strength = |s: &Setting| match &s.of {
-                None => Some(0),
-                Some(name) if *name == component.field => {
-                    Some(1 + u32::from(component.indices.is_empty()))
-                }
-                Some(name) if *name == component.name => Some(2),
-                Some(_) => None,
-            };
-            let known = settings.iter().filter(fits);
-            let strongest = known
-                .filter_map(|s| Some((strength(s)?, &s.boundary)))
-                .max_by_key(|(strength, _)| *strength);
-            strongest.map_or_else(Boundary::periodic, |(_, boundary)| boundary.clone())
-        };
         let mut boundaries = Boundaries {
             rules: Vec::new(),
             sources: Vec::new(),
+            halves: components.iter().map(|component| component.halves).collect(),
             periodic: [true; 3],
             words: Vec::new(),
         };
         let kinds: Vec<[[Boundary; 2]; 3]> = components
             .iter()
-            .map(|c| Axis::ALL.map(|axis| Side::ALL.map(|side| chosen(c, Face::new(axis, side)))))
+            .map(|c| {
+                Axis::ALL
+                    .map(|axis| Side::ALL.map(|side| chosen(settings, c, Face::new(axis, side))))
+            })
             .collect();
         for axis in &Axis::ALL[..dimension] {
             boundaries.periodic[axis.index()] = is_periodic(*axis, &components, &kinds)?;
+        }
+        if system.model().is_staggered() {
+            open_faces::check_numbers(system, &components, &kinds)?;
         }
         let (mut extensions, mut far_states) = (Extensions::default(), FarStates::default());
         for (component, kinds) in components.iter().zip(&kinds) {
@@ -165,9 +151,14 @@ impl Boundaries {
         }
         boundaries.words = words(dimension, &components, &kinds);
         for (name, indices) in sources(system) {
+            let marks = system.open_faces().filter(|faces| faces.marks == name);
             let rules = Axis::ALL.map(|axis| {
                 Side::ALL.map(|side| {
                     let face = Face::new(axis, side);
+                    if let Some(marks) = marks {
+                        let is_periodic = boundaries.periodic[axis.index()];
+                        return open_faces::mark((marks, face), is_periodic, &mut extensions);
+                    }
                     let kinds = kinds.iter().map(|kinds| &kinds[axis.index()][side as usize]);
                     let normal = indices.iter().filter(|i| **i == axis.index()).count();
                     let most = extension::order(system.model()).min(cells[face.axis.index()]);
@@ -177,6 +168,7 @@ impl Boundaries {
                 })
             });
             boundaries.sources.push(name);
+            boundaries.halves.push(CENTRE);
             boundaries.rules.push(rules);
         }
         Ok(boundaries)
@@ -240,43 +232,6 @@ impl Boundaries {
     pub(crate) fn layers_to_store(&self, patches: &Patches, processes: usize) -> Option<Layers> {
         patches.layers().filter(|_| processes == 1 && !self.has_custom())
     }
-}
-
-fn check_names(
-    system: &SystemDef,
-    components: &[Component],
-    settings: &[Setting],
-) -> Result<(), Error> {
-    let dimension = system.model().dimension;
-    for setting in settings {
-        if let Some(axis) = setting.faces.axis().filter(|a| a.index() >= dimension) {
-            return Err(Error::Boundary {
-                place: axis.to_string(),
-                reason: format!("{} has {dimension} dimensions", system.name()),
-                help: format!("set boundaries along {} only", axes(dimension)),
-            });
-        }
-        let Some(name) = &setting.of else { continue };
-        if !components.iter().any(|c| c.name == *name || c.field == *name) {
-            let mut known: Vec<&str> =
-                system.model().fields.iter().map(|f| f.name.as_str()).collect();
-            known.extend(
-                components.iter().filter(|c| !c.indices.is_empty()).map(|c| c.name.as_str()),
-            );
-            return Err(Error::unknown(
-                system.name(),
-                "field or component",
-                name,
-                known.into_iter(),
-            ));
-        }
-    }
-    Ok(())
-}
-
-fn axes(dimension: usize) -> String {
-    let names: Vec<&str> = Axis::ALL[..dimension].iter().map(|a| a.name()).collect();
-    names.join(", ")
 }
 
 /// Is an axis periodic? It is for all components and on both faces, or for none.
@@ -402,7 +357,7 @@ impl Of<'_> {
 
     /// Do waves carry a number on the face in, and does nothing else use it? Then ghost cells have that state,
     /// whatever the cells hold: it stays in its range as the number does, and a solver meets it as it is.
-    fn is_carried_in(&self) -> bool {
+    pub(super) fn is_carried_in(&self) -> bool {
         let model = self.system.model();
         model.flux_of(self.component.of).is_some() && model.only_transports()
     }

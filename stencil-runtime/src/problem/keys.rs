@@ -282,7 +282,7 @@ pub const KEYS: &[Key] = &[
         "plot",
         "slice",
         r#"slice = "z = 0.5""#,
-        "the plane of the picture; the middle of the last axis if not given",
+        "the plane of the picture; planes through the middle of a box if not given",
     ),
     key(
         "plot",

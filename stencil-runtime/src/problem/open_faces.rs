@@ -226,7 +226,8 @@ pub(super) fn with_layers(
         Ok(system) => Some((system, varying)),
         Err(problem) => {
             let message = format!("absorbing layers do not go with {name}: {problem}");
-            let help = "rename what has the name, or take another kind of face";
+            let help =
+                "change the far state or the name that it tells of, or take another kind of face";
             reader.bad(super::mistakes::At::FILE, message, help);
             None
         }

@@ -1,6 +1,6 @@
 //! Pictures of a problem.
 
-use stencil_compiler::catalogue::Function;
+use stencil_compiler::catalogue::{Centering, Function};
 use stencil_compiler::diag::Code;
 
 use super::document::{self, Data, Item, Table};
@@ -120,10 +120,14 @@ fn of_fields(resolved: &Resolved) -> Vec<Plot> {
     let first = resolved.fields.iter().take(MOST_FIELDS);
     let plots = first.filter_map(|field| {
         let is_scalar = field.components == [field.name.as_str()];
-        let (text, label) = if is_scalar {
-            (field.name.clone(), field.name.clone())
-        } else {
-            (format!("norm({})", field.name), format!("|{}|", field.name))
+        let (name, model) = (&field.name, resolved.system.model());
+        let declared = model.fields.iter().find(|declared| declared.name == *name);
+        let (text, label) = match declared {
+            _ if is_scalar => (name.clone(), name.clone()),
+            Some(field) if field.centering != Centering::Cell => {
+                (format!("norm(to_cells({name}))"), format!("|{name}|"))
+            }
+            _ => (format!("norm({name})"), format!("|{name}|")),
         };
         let quantity = Quantity::new(&resolved.system, &text).ok()?;
         Some(Plot {

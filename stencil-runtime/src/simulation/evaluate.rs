@@ -164,7 +164,8 @@ impl<T: Number> Simulation<T> {
         is_wanted: impl Fn(usize) -> bool + Send + Sync,
         of_row: impl Fn(&[T]) -> Vec<f64> + Send + Sync,
     ) -> Result<Vec<Vec<f64>>, Error> {
-        let Observation { algorithm, quantities } = &quantity.observation;
+        let observation = self.system().on_open_faces(&quantity.observation);
+        let Observation { algorithm, quantities } = &observation;
         let at = quantities.iter().position(|q| q.name.as_str() == NAME);
         let at = at.ok_or_else(|| Error::Bug(format!("`{}` is not observed", quantity.text)))?;
         check_halo(&quantity.text, quantity.halo()?, self.device.fields().shape().halo)?;

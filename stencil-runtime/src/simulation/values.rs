@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use ndarray::{Array2, Array3, ArrayView3};
 use stencil_compiler::algorithm::Role;
-use stencil_compiler::catalogue::Rank;
+use stencil_compiler::catalogue::centering::CENTRE;
+use stencil_compiler::catalogue::{Halves, Rank};
 use stencil_compiler::expr::Real;
 use stencil_compiler::plan::BufferRole;
 
@@ -33,9 +34,14 @@ impl<T: Number> Simulation<T> {
     /// If there is no such component.
     pub fn mesh_of(&self, name: &str) -> Result<Mesh, Error> {
         self.component(name)?;
+        Ok(self.setup.mesh.at(self.halves_of(name)))
+    }
+
+    /// Returns the place of a component in its cells.
+    pub(super) fn halves_of(&self, name: &str) -> Halves {
         let mut states = self.system().algorithm().states_of(Role::Field);
         let state = states.find(|(_, state)| state.name == name);
-        Ok(state.map_or(self.setup.mesh, |(_, state)| self.setup.mesh.at(state.halves)))
+        state.map_or(CENTRE, |(_, state)| state.halves)
     }
 
     /// Sets a component from a function of the coordinates at its [points](Self::mesh_of); it is called on several

@@ -103,6 +103,7 @@ impl SystemDef {
             schedule: own.schedule.clone(),
             observation: own.observation.clone(),
             kernels: own.kernels,
+            open_faces: own.open_faces.clone(),
         })))
     }
 

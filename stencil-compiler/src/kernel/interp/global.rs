@@ -253,9 +253,9 @@ impl<'a, T: Real> View<'a, T> {
         places: &Ints,
         values: &[T; LANES],
     ) -> Result<()> {
-        let follow = lanes(mask)
-            .zip(0..)
-            .all(|(lane, at)| lane as i64 == at && places[lane] == places[0] + at);
+        let follow = lanes(mask).zip(0..).all(|(lane, at)| {
+            lane as i64 == at && places[lane] == places[0] + at * self.cell_stride
+        });
         let kept = lanes(mask).map(|lane| values[lane]).reduce(|a, b| extreme.of(a, b));
         match kept {
             Some(_) if !follow => {

@@ -440,26 +440,27 @@ fn a_warp_keeps_the_largest_value() {
             }} }}"
         )
     };
-    let run = |kept: &str, special: f64| {
-        let kernel = parse(&text("[64, 1, 1]", kept)).unwrap_or_else(|e| panic!("{e}"));
-        assert_eq!(
-            kernel.buffers[1].extreme.map(|kept| format!(" {}", kept.name())),
-            Some(kept.into())
-        );
+    let run = |apart: usize, kept: &str, special: f64| {
+        let beside = if apart == 1 { "" } else { " at 1 of 2 behind 0" };
+        let kernel = parse(&text("[64, 1, 1]", &format!("{beside}{kept}")));
+        let kernel = kernel.unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(kernel.buffers[1].extreme.unwrap().name(), kept.trim());
         let mut u = GlobalArray::new([80, 1, 1], [0; 3]);
         (0..80).for_each(|x| u.set([x, 0, 0], ((x * 7) % 80) as f64));
         u.set([70, 0, 0], special);
-        let mut buffers = [u, GlobalArray::new([80, 1, 1], [0; 3])];
+        let most = GlobalArray::with_cell_stride([80, 1, 1], [0; 3], apart);
+        let mut buffers = [u, most];
         super::run(&kernel, [80, 1, 1], &mut buffers, &[], options(1)).unwrap();
         [0, 32, 64, 1, 79].map(|x| buffers[1].get([x, 0, 0]))
     };
     let values =
         |warp: std::ops::Range<i64>| warp.filter(|x| *x != 70).map(|x| ((x * 7) % 80) as f64);
     let [first, second, third] = [0..32, 32..64, 64..80].map(|warp| values(warp).reduce(f64::max));
-    assert_eq!(run(" largest", 0.0), [first, second, third, None, None]);
+    assert_eq!(run(1, " largest", 0.0), [first, second, third, None, None]);
     let [first, second] = [0..32, 32..64].map(|warp| values(warp).reduce(f64::min));
-    assert_eq!(run(" smallest", -3.0), [first, second, Some(-3.0), None, None]);
-    assert!(run(" largest", f64::NAN)[2].unwrap().is_nan());
+    assert_eq!(run(1, " smallest", -3.0), [first, second, Some(-3.0), None, None]);
+    assert!(run(1, " largest", f64::NAN)[2].unwrap().is_nan());
+    assert_eq!(run(2, " largest", 0.0), [first, second, third, None, None]);
     let wrong = parse(&text("[16, 4, 1]", " largest")).unwrap().check().unwrap_err();
     assert!(wrong.contains("one value of most is kept by threads"), "{wrong}");
 }

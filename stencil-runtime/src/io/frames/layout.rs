@@ -1,5 +1,8 @@
 //! The mesh and the arrays that all frames of a run have.
 
+use stencil_compiler::catalogue::Halves;
+use stencil_compiler::catalogue::centering::CENTRE;
+
 use super::super::npy::Element;
 use super::{FrameError, Part};
 
@@ -35,6 +38,8 @@ pub(crate) struct FrameLayout {
     pub(crate) is_double: bool,
     /// The names of arrays, one for each component.
     pub(crate) components: Vec<String>,
+    /// Along which axes each component lies half a cell above the point of its cell, in the same order.
+    pub(crate) halves: Vec<Halves>,
     /// The fields that the components belong to, in the same order.
     pub(crate) variables: Vec<Variable>,
     /// Texts about the run, by name.
@@ -63,6 +68,19 @@ impl FrameLayout {
     /// Returns the values of an array.
     pub(crate) fn points(&self) -> usize {
         self.cells.iter().product()
+    }
+
+    /// Does a component lie at the point of its cell?
+    pub(crate) fn is_centred(&self, component: usize) -> bool {
+        self.halves[component] == CENTRE
+    }
+
+    /// Returns the components that lie elsewhere than at the points of cells, each with its offset from there along x, y, z
+    /// in cells.
+    pub(crate) fn offsets(&self) -> impl Iterator<Item = (&str, [f64; 3])> {
+        let all = self.components.iter().zip(&self.halves);
+        let moved = all.filter(|(_, halves)| **halves != CENTRE);
+        moved.map(|(name, halves)| (name.as_str(), halves.map(|half| if half { 0.5 } else { 0.0 })))
     }
 
     /// Returns a part for each component.

@@ -3,6 +3,7 @@
 use std::io::{Error, ErrorKind};
 use std::sync::{Arc, Mutex};
 
+use stencil_compiler::catalogue::centering::CENTRE;
 use stencil_compiler::diag::Code;
 
 use super::writer::FrameWriter;
@@ -18,6 +19,7 @@ fn names_that_leave_their_folder_are_refused() {
         centered: false,
         is_double: true,
         components: vec!["q".into(), name.into()],
+        halves: vec![CENTRE; 2],
         variables: Vec::new(),
         about: Vec::new(),
         compress: None,

@@ -85,7 +85,15 @@ impl Frames {
         let at = file.position();
         file.put(&moment.t.to_le_bytes())?;
         let time = file.array(Kind::F64, &[1], at)?;
-        let fields = file.group(&[("TimeValue", time)], &[])?;
+        let mut fields = vec![("TimeValue".to_string(), time)];
+        for (name, offset) in self.layout.offsets() {
+            let at = file.position();
+            file.put(&offset.map(f64::to_le_bytes).concat())?;
+            fields.push((format!("offset_{name}"), file.array(Kind::F64, &[3], at)?));
+        }
+        let fields: Vec<(&str, u64)> =
+            fields.iter().map(|(name, at)| (name.as_str(), *at)).collect();
+        let fields = file.group(&fields, &[])?;
         let of_values = if self.layout.centered { "CellData" } else { "PointData" };
         let (extent, origin) = self.extent();
         let image = [
@@ -153,7 +161,8 @@ pub(super) fn arrays(layout: &FrameLayout) -> Vec<(&str, Part)> {
     let mut arrays = Vec::new();
     for variable in &layout.variables {
         let components = variable.first..variable.first + variable.count;
-        if variable.is_vector {
+        // The components of a vector at one point, or each by itself.
+        if variable.is_vector && components.clone().all(|c| layout.is_centred(c)) {
             let mut part: Part = components.map(Some).collect();
             part.resize(COMPONENTS, None);
             arrays.push((variable.name.as_str(), part));

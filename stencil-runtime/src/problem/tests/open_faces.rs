@@ -65,6 +65,48 @@ fn layers_are_terms_of_the_system() {
     assert!(observed["absorbed_h"] > 0.0, "{observed:?}");
 }
 
+/// Light in a box: a layer, a formula on the lower face at the places of `e_z`, and a conductor.
+const LIGHT: &str = "
+system = '''
+system Light in 2d {
+    edge field e: vector<3>; face field b: vector<3>;
+    ddt(e) = curl(b); ddt(b) = -curl(e);
+    cfl { advective: 1; }
+}
+scheme yee for Light { space: central<order = 2>; time: ssprk3; }
+'''
+[mesh]
+cells = [24, 20]
+extent = [1.2, 1]
+[boundary]
+x = { kind = 'absorbing', width = 0.3, strength = 40, far = { e = 0, b = [0, '0.01*sin(t)', 0] } }
+y = { lo = { kind = 'outflow', e_z = { dirichlet = 'sin(9*t)*exp(-40*(x - 0.6)^2)' } }, hi = 'wall' }
+[init]
+e = 0
+[time]
+dt = 'cfl(0.5)'
+steps = 30
+";
+
+#[test]
+fn layers_and_formulas_are_for_faces_and_edges_too() {
+    let (problem, mut simulation) = started(LIGHT);
+    let text = problem.to_toml(None);
+    assert_eq!(started(&text).0.to_toml(None), text);
+    let (_, mut cut) = started(&text.replace("[mesh]", "[mesh]\npatches = [2, 2]\ndevices = 4"));
+    for simulation in [&mut simulation, &mut cut] {
+        simulation.run(30, |_, _| ()).unwrap();
+    }
+    for name in ["e_z", "b_x", "b_y"] {
+        assert_eq!(simulation.field(name).unwrap(), cut.field(name).unwrap());
+        assert!(simulation.field(name).unwrap().iter().any(|value| value.abs() > 0.01), "{name}");
+    }
+    let upper = LIGHT.replace("hi = 'wall'", "hi = { kind = 'wall', e_z = { dirichlet = 't' } }");
+    let problem = parse(&upper, &[]).unwrap_or_else(|e| panic!("{e}"));
+    let error = problem.builder::<f64>().build().unwrap_err().to_string();
+    assert!(error.contains("`e_z` at y.hi"), "{error}");
+}
+
 /// A change, and a part of the message.
 const WRONG: [(&str, &str, &str); 14] = [
     ("width = '0.3', ", "", "a face that is absorbing has no `width`"),

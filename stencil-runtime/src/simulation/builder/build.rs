@@ -19,7 +19,9 @@ use crate::backend::cpu::{self, Checked};
 use crate::backend::stream::Streamed;
 use crate::backend::{Device, cuda};
 use crate::field::Domain;
-use crate::mesh::{Axis, Boundaries, Mesh, Patches, Sampled, Written, device_boxes, formula};
+use crate::mesh::{
+    Axis, Boundaries, Mesh, Patches, Sampled, Written, device_boxes, formula, open_faces,
+};
 use crate::simulation::watch::Watch;
 use crate::simulation::{Pace, Parts, Picked, Picking, Setup, Timings, sampled};
 use crate::step::{Plans, Rules, halo_of, kind};
@@ -56,7 +58,7 @@ impl<T: Number> Builder<T> {
         let pace = self.pace(&system)?;
         let look_every = self.looks()?;
         let instructions = Checked::new(self.instructions.unwrap_or_else(Instructions::best))?;
-        let system = self.compiled(system, instructions)?;
+        let system = self.compiled(open_faces::resolved(system, &self.boundaries), instructions)?;
         let cache = self.cache.clone().or_else(cuda::Cache::of_user);
         if self.ranks.count() > 1 && matches!(self.engine, Engine::Cuda | Engine::Auto) {
             self.card = self.ranks.number_on_host() % cuda::Card::count().unwrap_or(1).max(1);
@@ -76,7 +78,7 @@ impl<T: Number> Builder<T> {
         let is_free = self.schedule.is_none() && self.ranks.count() == 1;
         let streaming = self.streaming(pace, &patches);
         let given = in_words(&self.sources);
-        let sources = sources(&system, &params, self.sources, mesh.cells)?;
+        let sources = sources(&system, &params, self.sources, &mesh)?;
         let dimension = system.model().dimension;
         let on = OnMesh { dimension, mesh: &mesh, boundaries: &boundaries, halo };
         let device_of = (engine, &mut card, cache.as_ref());
@@ -150,13 +152,14 @@ impl<T: Number> Builder<T> {
             Ok(ref system) => system.clone(),
             Err(error) => return Err(error),
         };
+        let system = open_faces::resolved(system, &self.boundaries);
         let Planned { scheduled, patches, mesh, params, boundaries, .. } = self.planned(
             &system,
             (Engine::Cuda, &mut cuda::Opening::ahead(cards.device.multiprocessor)),
             self.schedule.clone(),
         )?;
         let Scheduled { plan, fused, .. } = scheduled.among(&patches)?;
-        let sources = sources(&system, &params, self.sources, mesh.cells)?;
+        let sources = sources(&system, &params, self.sources, &mesh)?;
         let unsteady = cuda::Unsteady::new(formulas(&sources, &plan), &boundaries, &params);
         let plans = Plans {
             single: (system.algorithm(), &plan),
@@ -353,7 +356,7 @@ fn sources(
     system: &SystemDef,
     params: &[f64],
     mut given: BTreeMap<String, Source>,
-    cells: [usize; 3],
+    mesh: &Mesh,
 ) -> Result<BTreeMap<String, Sampled>, Error> {
     let states = || system.algorithm().states_of(Role::Given).map(|(_, s)| s.name.as_str());
     let mut sources = BTreeMap::new();
@@ -362,8 +365,12 @@ fn sources(
             let what = format!("the source `{name}`");
             formula::source(system, params, &what, written)
         };
+        if let Some(faces) = system.open_faces().filter(|faces| faces.marks == name) {
+            sources.insert(name.to_string(), open_faces::marks(faces, mesh));
+            continue;
+        }
         let source = match given.remove(name) {
-            Some(source) => sampled(name, source, cells, read)?,
+            Some(source) => sampled(name, source, mesh.cells, read)?,
             None => formula::default_source(system, params, name).ok_or_else(|| {
                 missing(
                     &format!("the source `{name}`"),

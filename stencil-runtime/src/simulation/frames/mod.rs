@@ -194,6 +194,7 @@ impl<T: Number> Simulation<T> {
             centered: mesh.centered,
             is_double,
             components: choice.components.clone(),
+            halves: choice.components.iter().map(|name| self.halves_of(name)).collect(),
             variables: variables(model, &choice.components),
             about: about.collect(),
             compress: choice.compress,
@@ -243,6 +244,11 @@ impl<T: Number> Simulation<T> {
     /// Returns the entries of a `.npz` beside its arrays.
     fn frame_entries(&self, frames: &Frames, more: &[(&str, String)]) -> Vec<(String, Value)> {
         let mut entries = self.own_entries(frames, more);
+        let offset = |(name, [x, y, z]): (&str, [f64; 3])| format!("{name} {x} {y} {z}\n");
+        let offsets: String = frames.layout.offsets().map(offset).collect();
+        if !offsets.is_empty() {
+            entries.push((self.entry("offsets"), Value::Text(offsets)));
+        }
         let about = frames.about.iter();
         entries.extend(about.map(|(name, text)| (self.entry(name), Value::Text(text.clone()))));
         entries

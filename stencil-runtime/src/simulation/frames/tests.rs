@@ -12,6 +12,8 @@ use super::{FrameChoice, Frames};
 use crate::io::{FrameFormat, Npz, VTKHDF_SERIES, Value};
 use crate::{Axis, Error, Number, Simulation, SystemDef};
 
+mod places;
+
 const ALL: [FrameFormat; 3] = [FrameFormat::Npz, FrameFormat::Vtkhdf, FrameFormat::Zarr];
 
 /// A scalar, a vector and a tensor, with units.

@@ -35,6 +35,7 @@ mod solids;
 mod solver_waves;
 mod splitting;
 mod transport;
+mod transport_faces;
 mod tubes;
 mod viscous;
 mod walls;

@@ -2,6 +2,7 @@
 
 mod conservation;
 mod derivatives;
+mod driven;
 mod exact;
 mod explosion;
 mod integrators;

@@ -4,7 +4,7 @@ use std::f64::consts::{PI, TAU};
 
 use physics::systems::{IdealMhd, Maxwell, VelocityStress};
 use stencil_runtime::{
-    Axis, Boundary, Definition, Devices, Engine, Face, Number, Simulation, System, SystemDef,
+    Axis, Boundary, Definition, Devices, Engine, Face, Faces, Number, Simulation, System, SystemDef,
 };
 use stencil_tests::{OrPanic, Runs};
 
@@ -205,7 +205,18 @@ fn bounded<T: Number>(definition: &Definition, engine: Engine, patches: [usize; 
     let builder = builder.engine(engine).patches(patches).devices(devices).dt(2e-3);
     let builder = builder.boundary(Axis::Y, Boundary::wall());
     let builder = builder.boundary(Face::X_LO, Boundary::outflow());
-    let builder = builder.boundary(Face::X_HI, Boundary::extrapolate());
+    let mut builder = builder.boundary(Face::X_HI, Boundary::extrapolate());
+    // Numbers that are held on upper faces, and formulas at the places of components.
+    for (name, face, boundary) in [
+        ("e_y", Face::X_HI, Boundary::dirichlet(0.25)),
+        ("e_z", Face::X_LO, Boundary::dirichlet_text("0.1*sin(3*y) + t")),
+        ("s_xy", Face::X_HI, Boundary::dirichlet(0.0)),
+        ("b_z", Face::X_HI, Boundary::dirichlet_text("0.1*cos(3*y) - t")),
+    ] {
+        if system.algorithm().find_state(name).is_some() {
+            builder = builder.boundary_of(name, face, boundary);
+        }
+    }
     let mut simulation = builder.build().or_panic();
     let names: Vec<String> = simulation.components().map(str::to_string).collect();
     for (at, name) in names.iter().enumerate() {
@@ -237,31 +248,38 @@ fn engines_patches_and_devices_have_the_same_bits() {
     }
 }
 
-/// A value that an equation gives on a face is not given by a boundary, too.
+/// A value that an equation gives on a face is not given by a boundary, too, and a number that no equation reads is none.
 #[test]
 fn boundaries_that_an_equation_contradicts_are_refused() {
     let system = SystemDef::new(&Maxwell::<2>::DEFINITION).or_panic();
-    let build = |name: &str, boundary: Boundary| {
+    let build = |name: &str, faces: Faces, boundary: Boundary, others: Boundary| {
         let builder = Simulation::<f64>::builder(&system).cells([8, 8, 1]).dt(1e-3);
-        let builder = builder.boundary(Axis::X, Boundary::wall());
-        builder.boundary_of(name, Axis::X, boundary).build().err().map(|e| e.to_string())
+        let builder = builder.boundary(Axis::X, others);
+        builder.boundary_of(name, faces, boundary).build().err().map(|e| e.to_string())
     };
-    for (name, boundary) in [
-        ("b_x", Boundary::dirichlet(1.0)),
-        ("b_x", Boundary::neumann(0.0)),
-        ("e_z", Boundary::dirichlet_text("t")),
-        ("b_y", Boundary::dirichlet_text("t")),
-        ("b_y", Boundary::text("-b_y")),
+    let both = Faces::from(Axis::X);
+    let [lower, upper] = [Face::X_LO, Face::X_HI].map(Faces::from);
+    for (name, faces, boundary, place) in [
+        ("b_x", both, Boundary::dirichlet(1.0), "x.lo"),
+        ("b_x", both, Boundary::neumann(0.0), "x.lo"),
+        ("b_x", upper, Boundary::dirichlet_text("t"), "x.hi"),
+        ("e_z", upper, Boundary::dirichlet_text("t"), "x.hi"),
+        ("b_y", both, Boundary::text("-b_y"), "x.lo"),
     ] {
-        let error = build(name, boundary).unwrap_or_default();
-        assert!(error.contains(&format!("`{name}` at x.lo")), "{name}: {error}");
+        let error = build(name, faces, boundary, Boundary::wall()).unwrap_or_default();
+        assert!(error.contains(&format!("`{name}` at {place}")), "{name}: {error}");
     }
-    for (name, boundary) in [
-        ("b_x", Boundary::dirichlet(0.0)),
-        ("b_y", Boundary::dirichlet(1.0)),
-        ("b_y", Boundary::neumann(0.5)),
-        ("e_z", Boundary::extrapolate()),
+    let error = build("b_y", lower, Boundary::dirichlet(1.0), Boundary::outflow());
+    let error = error.unwrap_or_default();
+    assert!(error.contains("by the equation of `e_z` on the face"), "{error}");
+    for (name, faces, boundary) in [
+        ("b_x", both, Boundary::dirichlet(0.0)),
+        ("b_y", both, Boundary::dirichlet(1.0)),
+        ("b_y", both, Boundary::neumann_text("t")),
+        ("e_z", both, Boundary::extrapolate()),
+        ("e_z", both, Boundary::dirichlet(1.0)),
+        ("e_z", lower, Boundary::dirichlet_text("t")),
     ] {
-        assert_eq!(build(name, boundary), None, "{name}");
+        assert_eq!(build(name, faces, boundary, Boundary::wall()), None, "{name}");
     }
 }

@@ -82,6 +82,7 @@ pub(super) fn fill(
     let periodic = Boundaries {
         rules: Vec::new(),
         sources: Vec::new(),
+        halves: Vec::new(),
         periodic: [true; 3],
         words: Vec::new(),
     };

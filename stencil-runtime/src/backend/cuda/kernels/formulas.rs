@@ -6,6 +6,7 @@ use cudarc::driver::{
     CudaFunction, CudaSlice, CudaStream, CudaView, CudaViewMut, DeviceRepr, LaunchConfig,
     PushKernelArg,
 };
+use stencil_compiler::catalogue::Halves;
 use stencil_compiler::emit::{self, Patches, Source};
 use stencil_compiler::expr::Real;
 use stencil_compiler::model::formula::Formula;
@@ -52,7 +53,8 @@ pub(crate) struct Formulas {
     params: CudaSlice<f64>,
     /// The number of formulas that are sources; the formulas of faces follow them.
     sources: usize,
-    faces: Vec<Face>,
+    /// Faces, each with the points of its component.
+    faces: Vec<(Face, Points)>,
 }
 
 /// Sources and numbers on faces that change with time and are formulas, over these parameters.
@@ -60,8 +62,8 @@ pub(crate) struct Formulas {
 pub(crate) struct Unsteady {
     /// Components of sources.
     pub(crate) sources: Vec<(String, Formula)>,
-    /// Numbers on faces, in the order of their tables.
-    pub(crate) faces: Vec<(Face, Formula)>,
+    /// Numbers on faces, each for a component at this place in its cells, in the order of their tables.
+    pub(crate) faces: Vec<(Face, Halves, Formula)>,
     pub(crate) params: Vec<f64>,
 }
 
@@ -73,7 +75,9 @@ impl Unsteady {
         params: &[f64],
     ) -> Self {
         let faces = tables(boundaries).map(|table| match table.number {
-            Number::Function(function) => Some((table.face, function.formula()?.clone())),
+            Number::Function(function) => {
+                Some((table.face, table.halves, function.formula()?.clone()))
+            }
             Number::Constant(_) => None,
         });
         Unsteady {
@@ -86,7 +90,7 @@ impl Unsteady {
     /// Returns all formulas: the sources, then the faces.
     fn formulas(&self) -> Vec<&Formula> {
         let sources = self.sources.iter().map(|(_, formula)| formula);
-        let faces = self.faces.iter().map(|(_, formula)| formula);
+        let faces = self.faces.iter().map(|(.., formula)| formula);
         sources.chain(faces).collect()
     }
 
@@ -139,6 +143,13 @@ impl Formulas {
         };
         let module = one(card, cache, &source)?;
         let [x, y, z] = periodic.map(i32::from);
+        let points = |of: &Mesh| Points {
+            origin: of.origin,
+            spacing: of.spacing(),
+            shift: of.shift(),
+            periodic: [x, y, z, 0],
+        };
+        let faces = unsteady.faces.iter();
         // There is at least one number, so that there is an address.
         let params: Vec<f64> = unsteady.params.iter().copied().chain([0.0]).collect();
         let failed = CudaError::driver("copying parameters to the card");
@@ -148,15 +159,10 @@ impl Formulas {
             shape,
             own,
             mesh: *mesh,
-            points: Points {
-                origin: mesh.origin,
-                spacing: mesh.spacing(),
-                shift: mesh.shift(),
-                periodic: [x, y, z, 0],
-            },
+            points: points(mesh),
             params: card.stream.clone_htod(&params).map_err(&failed)?,
             sources: unsteady.sources.len(),
-            faces: unsteady.faces.iter().map(|(face, _)| *face).collect(),
+            faces: faces.map(|(face, halves, _)| (*face, points(&mesh.at(*halves)))).collect(),
         }))
     }
 
@@ -165,9 +171,14 @@ impl Formulas {
         self.params.num_bytes()
     }
 
+    /// Are there formulas on faces?
+    pub(crate) fn has_faces(&self) -> bool {
+        !self.faces.is_empty()
+    }
+
     /// Returns the faces with a table of numbers each, in the order of their tables.
-    pub(crate) fn faces(&self) -> &[Face] {
-        &self.faces
+    pub(crate) fn faces(&self) -> impl Iterator<Item = Face> {
+        self.faces.iter().map(|(face, _)| *face)
     }
 
     /// Evaluates the formula of a source in all cells of its card's patches of an array, ghost cells included, at a time
@@ -197,17 +208,18 @@ impl Formulas {
     pub(crate) fn face(
         &self,
         stream: &Arc<CudaStream>,
-        (number, face): (usize, Face),
+        number: usize,
         table: &mut CudaViewMut<'_, f64>,
         time: &CudaView<'_, f64>,
     ) -> Result<(), CudaError> {
         let cells = table.len().div_ceil(THREADS as usize);
         let which = (self.sources + number) as i32;
+        let (face, points) = &self.faces[number];
         let axis = face.axis.index() as i32;
-        let wall = self.mesh.wall(face);
+        let wall = self.mesh.wall(*face);
         let mut launch = stream.launch_builder(&self.face);
         launch.arg(&which).arg(table).arg(&axis).arg(&wall);
-        launch.arg(&self.shape).arg(&self.points);
+        launch.arg(&self.shape).arg(points);
         launch.arg(&self.params).arg(time);
         // SAFETY: the arguments are those of the kernel; the table has a number for each line.
         let launched = unsafe { launch.launch(grid(cells)) };

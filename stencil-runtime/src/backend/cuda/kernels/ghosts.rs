@@ -9,6 +9,7 @@ use cudarc::driver::{
     CudaFunction, CudaSlice, CudaStream, CudaView, DeviceRepr, LaunchConfig, PushKernelArg,
 };
 
+use stencil_compiler::catalogue::Halves;
 use stencil_compiler::catalogue::weights::OnFace;
 use stencil_compiler::plan::Depth;
 
@@ -217,6 +218,8 @@ impl Coded {
 pub(crate) struct Table<'a> {
     pub(crate) face: Face,
     pub(crate) number: &'a Number,
+    /// The place of the component in its cells.
+    pub(crate) halves: Halves,
 }
 
 impl Ghosts {
@@ -373,10 +376,10 @@ impl Ghosts {
         time: &CudaView<'_, f64>,
     ) -> Result<(), CudaError> {
         let mut first = MARGIN;
-        for (number, face) in formulas.faces().iter().enumerate() {
+        for (number, face) in formulas.faces().enumerate() {
             let end = first + lines(&self.shape, face.axis).iter().product::<usize>();
             let mut table = self.tables.slice_mut(first..end);
-            formulas.face(stream, (number, *face), &mut table, time)?;
+            formulas.face(stream, number, &mut table, time)?;
             first = end;
         }
         Ok(())
@@ -391,7 +394,7 @@ impl Ghosts {
         t: f64,
     ) -> Result<(), CudaError> {
         let mut values = vec![0.0; MARGIN];
-        for Table { face, number } in tables(boundaries) {
+        for Table { face, number, halves } in tables(boundaries) {
             let [along, across] = others(face.axis);
             let first = |a: usize| -(self.shape.halo[a] as isize);
             let [count, rows] = lines(&self.shape, face.axis);
@@ -400,7 +403,7 @@ impl Ghosts {
                     let mut cell = [0; 3];
                     cell[along] = first(along) + i;
                     cell[across] = first(across) + j;
-                    values.push(number.at(mesh.on_wall(face, cell), t));
+                    values.push(number.at(mesh.on_wall(face, cell, halves), t));
                 }
             }
         }
@@ -413,12 +416,14 @@ impl Ghosts {
 /// Returns the faces whose numbers are functions, in the order of their tables.
 pub(crate) fn tables(boundaries: &Boundaries) -> impl Iterator<Item = Table<'_>> {
     let sides = |axis: Axis| Side::ALL.map(|side| Face::new(axis, side));
-    boundaries.rules.iter().flat_map(move |of_component| {
+    let all = boundaries.rules.iter().zip(&boundaries.halves);
+    all.flat_map(move |(of_component, halves)| {
         let faces = Axis::ALL.into_iter().flat_map(sides);
         let rules = of_component.iter().flatten();
         faces.zip(rules).filter_map(|(face, rule)| {
             let number = coded(rule).1?;
-            matches!(number, Number::Function(_)).then_some(Table { face, number })
+            let table = Table { face, number, halves: *halves };
+            matches!(number, Number::Function(_)).then_some(table)
         })
     })
 }

@@ -5,10 +5,16 @@
 enum Reduction { SUM, MAX, MIN };
 
 constexpr int LEAF = 16;
+constexpr int AT_ONCE = 4;
 
 // So many runs, of so many values each.
 struct Runs {
   int length, count;
+};
+
+// Arrays that are reduced by one launch: gridDim.z of them. Their results lie one behind the other.
+struct Together {
+  Array at[AT_ONCE];
 };
 
 // A row of the mesh, through all patches that it crosses, of which every so manyth cell has a value.
@@ -91,17 +97,20 @@ static __device__ void reduce(const Run& run, const Number& number_of, const Run
 
 // The rows of a card, from a row of patches along x on.
 extern "C" __global__ void __launch_bounds__(256) reduce_values(
-    const Array values, const __grid_constant__ Mesh mesh, const __grid_constant__ Runs runs, int patches, int every,
-    int reduction, double* results) {
+    const __grid_constant__ Together values, const __grid_constant__ Mesh mesh, const __grid_constant__ Runs runs, int patches,
+    int every, int reduction, double* results) {
+  results += blockIdx.z * (long long)(mesh.all[1] * mesh.all[2]) * gridDim.y;
   const auto row = [&](int number) {
     const int y = number % mesh.all[1], z = number / mesh.all[1];
-    return RowOfMesh{Pointer(values) + place<1>(mesh, y) + place<2>(mesh, z), mesh, every};
+    return RowOfMesh{Pointer(values.at[blockIdx.z]) + place<1>(mesh, y) + place<2>(mesh, z), mesh, every};
   };
   reduce(row, [&](int at) { return row_of_mesh(mesh, patches, at); }, runs, reduction, results);
 }
 
 extern "C" __global__ void __launch_bounds__(256) reduce_numbers(
     const double* values, const __grid_constant__ Runs runs, int reduction, double* results) {
+  values += blockIdx.z * (long long)runs.count * runs.length;
+  results += blockIdx.z * (long long)runs.count;
   const auto run = [&](int number) { return values + number * (long long)runs.length; };
   reduce(run, [](int at) { return at; }, runs, reduction, results);
 }

@@ -24,15 +24,59 @@ const THREADS: u32 = 256;
 /// Values that are taken in order, as in the text.
 const LEAF: u32 = 16;
 
-/// Values of an array that become one number.
+/// The most arrays that one launch reduces, as in the text.
+pub(crate) const AT_ONCE: usize = 4;
+
+/// The way in which the values of an array become one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Quantity {
-    /// The array, by its number.
-    pub(crate) buffer: usize,
+pub(crate) struct Rule {
     pub(crate) reduction: Reduction,
     /// Cells of a row from one that has a value to the next.
     pub(crate) every: i32,
 }
+
+/// Arrays of one shape that become a number each, by one rule.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Batch {
+    rule: Rule,
+    shape: MeshShape,
+    count: u32,
+    first: Together,
+}
+
+impl Batch {
+    /// Takes the addresses of the first interior cells of the first patch of each array, of which there are [`AT_ONCE`] at most.
+    pub(crate) fn new(rule: Rule, shape: MeshShape, first: &[u64]) -> Self {
+        let mut at = [0; AT_ONCE];
+        at.iter_mut().zip(first).for_each(|(at, first)| *at = *first);
+        Batch { rule, shape, count: first.len().min(AT_ONCE) as u32, first: Together { at } }
+    }
+
+    /// Returns the number of its arrays.
+    pub(crate) fn count(&self) -> usize {
+        self.count as usize
+    }
+
+    /// Returns the runs of values that rows are.
+    fn rows(&self) -> Runs {
+        rows_of(&self.shape, self.rule.every)
+    }
+
+    /// Returns how many numbers the rows of all arrays become at first.
+    fn numbers(&self) -> usize {
+        (self.shape.rows() * self.rows().shared_by() * self.count) as usize
+    }
+}
+
+/// The same struct as in the text.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+struct Together {
+    at: [u64; AT_ONCE],
+}
+
+// SAFETY: plain numbers in the layout of C, without padding between them.
+unsafe impl DeviceRepr for Together {}
 
 /// The same struct as in the text.
 #[repr(C)]
@@ -99,10 +143,10 @@ impl Tree {
         (shape, patches, first): (&MeshShape, Patches, usize),
     ) -> Result<Self, CudaError> {
         let room = |count: i32| {
-            let room = cards[0].stream.alloc_zeros(count.unsigned_abs() as usize);
+            let room = cards[0].stream.alloc_zeros(AT_ONCE * count.unsigned_abs() as usize);
             room.map_err(CudaError::driver("taking memory on the card"))
         };
-        let of_all = |count: u32| Allocation::zeros(cards, &[count as usize]);
+        let of_all = |count: u32| Allocation::zeros(cards, &[AT_ONCE * count as usize]);
         let shared_by = rows_of(shape, 1).shared_by();
         let parts = (shared_by > 1).then(|| of_all(shape.rows() * shared_by));
         Ok(Tree {
@@ -132,32 +176,31 @@ impl Tree {
         start(&self.total, stream)
     }
 
-    /// Returns the parts that a row with a value in every so manyth cell has, if it has several.
-    fn parts_of(&self, shape: &MeshShape, every: i32) -> Option<(&Allocation<f64>, u32)> {
-        let shared_by = rows_of(shape, every).shared_by();
-        self.parts.as_ref().filter(|_| shared_by > 1).map(|parts| (parts, shared_by))
+    /// Returns the room for the numbers that rows become at first: that of their parts, if they have several.
+    fn room(&self, batch: &Batch) -> &Allocation<f64> {
+        let parts = self.parts.as_ref().filter(|_| batch.rows().shared_by() > 1);
+        parts.unwrap_or(&self.rows)
     }
 
-    /// Starts the reduction of the rows of an array whose first cells lie in patches of a card, on that card. `first` is
-    /// the address of the first interior cell of the first patch.
+    /// Starts the reduction of the rows of arrays whose first cells lie in patches of a card, on that card.
     pub(crate) fn start_rows(
         &self,
         (owner, stream): (usize, &Arc<CudaStream>),
-        (first, shape): (u64, &MeshShape),
-        Quantity { reduction, every, .. }: Quantity,
+        batch: &Batch,
     ) -> Result<(), CudaError> {
         let of_patches = self.patches.rows_owned(owner);
         if of_patches.is_empty() {
             return Ok(());
         }
-        let own = Runs { count: shape.rows_of(of_patches.len()) as i32, ..rows_of(shape, every) };
+        let Batch { shape, first, rule, .. } = batch;
+        let all = batch.rows();
+        let own = Runs { count: shape.rows_of(of_patches.len()) as i32, ..all };
         let mut config = own.config();
-        let (to, shared_by) = self.parts_of(shape, every).unwrap_or((&self.rows, 1));
-        config.grid_dim.1 = shared_by;
-        let (rule, from) = (rule(reduction), of_patches.start as i32);
-        let to = start(to, stream);
+        (config.grid_dim.1, config.grid_dim.2) = (all.shared_by(), batch.count);
+        let (number, from) = (rule_number(rule.reduction), of_patches.start as i32);
+        let to = start(self.room(batch), stream);
         let mut launch = stream.launch_builder(&self.kernels[owner - self.first].values);
-        launch.arg(&first).arg(shape).arg(&own).arg(&from).arg(&every).arg(&rule).arg(&to);
+        launch.arg(first).arg(shape).arg(&own).arg(&from).arg(&rule.every).arg(&number).arg(&to);
         // SAFETY: the arguments are those of the kernel, which reads interior cells and writes a number for each part
         // of a row, or for each row without parts, where all cards may write.
         let launched = unsafe { launch.launch(config) };
@@ -165,22 +208,17 @@ impl Tree {
     }
 
     /// Joins the numbers of the parts of rows, if rows have parts, to those of rows.
-    fn join_parts(
-        &mut self,
-        stream: &Arc<CudaStream>,
-        shape: &MeshShape,
-        Quantity { reduction, every, .. }: Quantity,
-    ) -> Result<(), CudaError> {
-        let shared_by = rows_of(shape, every).shared_by();
+    fn join_parts(&mut self, stream: &Arc<CudaStream>, batch: &Batch) -> Result<(), CudaError> {
+        let shared_by = batch.rows().shared_by();
         let Some(parts) = self.parts.as_ref().filter(|_| shared_by > 1) else {
             return Ok(());
         };
         let config = LaunchConfig {
-            grid_dim: (shape.rows(), 1, 1),
+            grid_dim: (batch.shape.rows() * batch.count, 1, 1),
             block_dim: (shared_by, 1, 1),
             shared_mem_bytes: 0,
         };
-        let rule = rule(reduction);
+        let rule = rule_number(batch.rule.reduction);
         let mut launch = stream.launch_builder(&self.kernels[0].parts);
         launch.arg(&**parts).arg(&rule).arg(&mut *self.rows);
         // SAFETY: as above, a number for each row from those of its parts.
@@ -188,82 +226,93 @@ impl Tree {
         Ok(())
     }
 
-    /// Copies the numbers of some rows to a place in the memory of the only card, once they are reduced.
+    /// Copies the numbers of some rows to a place in the memory of the only card, array by array, once they are reduced.
     pub(crate) fn copy_rows(
         &mut self,
         stream: &Arc<CudaStream>,
-        (shape, of): (&MeshShape, Quantity),
+        batch: &Batch,
         rows: Range<usize>,
         to: &mut CudaViewMut<'_, f64>,
     ) -> Result<(), CudaError> {
-        self.join_parts(stream, shape, of)?;
-        stream.memcpy_dtod(&self.rows.slice(rows), to).map_err(failed)
+        self.join_parts(stream, batch)?;
+        for array in 0..batch.count() {
+            let before = array * batch.shape.rows() as usize;
+            let from = self.rows.slice(before + rows.start..before + rows.end);
+            let mut to = to.slice_mut(array * rows.len()..(array + 1) * rows.len());
+            stream.memcpy_dtod(&from, &mut to).map_err(failed)?;
+        }
+        Ok(())
     }
 
     /// Returns the address and the count of the numbers that [`start_rows`](Self::start_rows) writes, of all cards.
-    pub(crate) fn numbers(
-        &self,
-        stream: &Arc<CudaStream>,
-        (shape, every): (&MeshShape, i32),
-    ) -> (u64, usize) {
-        let (numbers, shared_by) = self.parts_of(shape, every).unwrap_or((&self.rows, 1));
-        (start(numbers, stream), (shape.rows() * shared_by) as usize)
+    pub(crate) fn numbers(&self, stream: &Arc<CudaStream>, batch: &Batch) -> (u64, usize) {
+        (start(self.room(batch), stream), batch.numbers())
     }
 
     /// Sets these numbers to zero.
     pub(crate) fn clear(
         &mut self,
         stream: &Arc<CudaStream>,
-        (shape, every): (&MeshShape, i32),
+        batch: &Batch,
     ) -> Result<(), CudaError> {
-        let has_parts = self.parts_of(shape, every).is_some();
+        let has_parts = batch.rows().shared_by() > 1;
         let parts = self.parts.as_mut().filter(|_| has_parts);
         let numbers = parts.unwrap_or(&mut self.rows);
         stream.memset_zeros(&mut **numbers).map_err(failed)
     }
 
-    /// Starts the reduction of the numbers of all rows to one, which is written to the address `to`, on the first card; a
-    /// mean is reduced to its sum.
+    /// Starts the reduction of the numbers of all rows to one for each array, which are written one behind the other from the
+    /// address `to` on, on the first card; a mean is reduced to its sum.
     pub(crate) fn start_total(
         &mut self,
         stream: &Arc<CudaStream>,
-        shape: &MeshShape,
-        of: Quantity,
+        batch: &Batch,
         to: u64,
     ) -> Result<(), CudaError> {
-        self.join_parts(stream, shape, of)?;
-        let [_, ny, nz] = shape.all;
-        let rule = rule(of.reduction);
-        let runs = |length, count| Runs { length, count };
-        let (planes, total) = (runs(ny, nz), runs(nz, 1));
-        let kernels = &self.kernels[0];
-        let mut launch = stream.launch_builder(&kernels.numbers);
-        launch.arg(&*self.rows).arg(&planes).arg(&rule);
-        launch.arg(&mut self.planes);
-        // SAFETY: as above, a number for each plane from those of its rows.
-        unsafe { launch.launch(planes.config()) }.map_err(failed)?;
-        let mut launch = stream.launch_builder(&kernels.numbers);
-        launch.arg(&self.planes).arg(&total).arg(&rule).arg(&to);
-        // SAFETY: as above, one number from those of all planes; the caller has room for it.
-        unsafe { launch.launch(total.config()) }.map_err(failed)?;
+        self.join_parts(stream, batch)?;
+        let [_, ny, nz] = batch.shape.all;
+        let (rows, planes) = (start(&*self.rows, stream), start(&self.planes, stream));
+        // The one plane of a mesh becomes the number of the mesh.
+        let of_planes = if nz == 1 { to } else { planes };
+        self.start_numbers(stream, batch, (rows, of_planes), Runs { length: ny, count: nz })?;
+        match nz {
+            1 => Ok(()),
+            _ => self.start_numbers(stream, batch, (planes, to), Runs { length: nz, count: 1 }),
+        }
+    }
+
+    /// Starts the reduction of runs of numbers for each array, from one address to another.
+    fn start_numbers(
+        &self,
+        stream: &Arc<CudaStream>,
+        batch: &Batch,
+        (from, to): (u64, u64),
+        runs: Runs,
+    ) -> Result<(), CudaError> {
+        let rule = rule_number(batch.rule.reduction);
+        let mut config = runs.config();
+        config.grid_dim.2 = batch.count;
+        let mut launch = stream.launch_builder(&self.kernels[0].numbers);
+        launch.arg(&from).arg(&runs).arg(&rule).arg(&to);
+        // SAFETY: as above, a number for each run, where the caller has room for it.
+        unsafe { launch.launch(config) }.map_err(failed)?;
         Ok(())
     }
 
-    /// Waits for the last number at [`total`](Self::total), and returns it as that of a reduction.
+    /// Waits for the numbers at [`total`](Self::total), and returns them as those of a reduction.
     pub(crate) fn read(
         &self,
         stream: &Arc<CudaStream>,
-        shape: &MeshShape,
-        reduction: Reduction,
-    ) -> Result<f64, CudaError> {
-        let mut number = [0.0];
-        let copy = stream.memcpy_dtoh(&self.total, &mut number);
+        batch: &Batch,
+    ) -> Result<Vec<f64>, CudaError> {
+        let mut numbers = vec![0.0; batch.count()];
+        let copy = stream.memcpy_dtoh(&self.total.slice(..batch.count()), &mut numbers);
         copy.and_then(|()| stream.synchronize()).map_err(failed)?;
-        let cells = shape.all.map(|n| n as usize).iter().product::<usize>();
-        Ok(match reduction {
-            Reduction::Mean => number[0] / cells as f64,
-            Reduction::Sum | Reduction::Max | Reduction::Min => number[0],
-        })
+        let cells = batch.shape.all.map(|n| n as usize).iter().product::<usize>();
+        if batch.rule.reduction == Reduction::Mean {
+            numbers.iter_mut().for_each(|sum| *sum /= cells as f64);
+        }
+        Ok(numbers)
     }
 }
 
@@ -273,7 +322,7 @@ fn failed(error: DriverError) -> CudaError {
 }
 
 /// Returns the number of a rule, as in the text.
-fn rule(reduction: Reduction) -> i32 {
+fn rule_number(reduction: Reduction) -> i32 {
     match reduction {
         Reduction::Sum | Reduction::Mean => 0,
         Reduction::Max => 1,

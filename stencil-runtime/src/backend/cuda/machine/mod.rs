@@ -293,7 +293,7 @@ impl<T: Number> Machine<T> {
     /// Are all numbers on faces that are functions formulas?
     fn has_formulas_on_faces(&self) -> bool {
         let formulas = self.formulas.as_ref();
-        formulas.is_some_and(|formulas| !formulas.faces().is_empty())
+        formulas.is_some_and(Formulas::has_faces)
     }
 }
 

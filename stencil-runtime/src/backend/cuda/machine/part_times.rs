@@ -216,7 +216,7 @@ impl Reducer {
             costs.extend(cost::kernels(&compiled).map_err(bug)?);
         }
         let quantities = self.rounds.iter().flat_map(|round| &round.quantities);
-        let written = quantities.map(|of| 1.0 / f64::from(of.every));
+        let written = quantities.map(|(_, rule)| 1.0 / f64::from(rule.every));
         let unwritten = written.clone().map(|share| 1.0 - share).sum();
         Ok(StepPart::TimeStep { costs, reduced: written.sum(), unwritten })
     }

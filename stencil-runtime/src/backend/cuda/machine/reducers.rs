@@ -13,7 +13,7 @@ use super::tasks::{Task, When};
 use crate::backend;
 use crate::backend::cuda::CudaError;
 use crate::backend::cuda::kernels::launch::{Ready, load};
-use crate::backend::cuda::kernels::reduce::Quantity;
+use crate::backend::cuda::kernels::reduce::{AT_ONCE, Batch, Rule};
 use crate::{Error, Number};
 
 /// Quantities, ready to be evaluated.
@@ -31,7 +31,8 @@ pub(super) struct Round {
     pub(super) problem: Problem,
     /// For each buffer of the launch's plan the buffer of the machine.
     buffers: Vec<usize>,
-    pub(super) quantities: Vec<Quantity>,
+    /// The buffer of each quantity, and its rule.
+    pub(super) quantities: Vec<(usize, Rule)>,
 }
 
 impl<T: Number> Machine<T> {
@@ -98,10 +99,8 @@ impl<T: Number> Machine<T> {
                 .iter()
                 .zip(updates)
                 .zip(every)
-                .map(|((buffer, (_, reduction)), every)| Quantity {
-                    buffer: *buffer,
-                    reduction: *reduction,
-                    every,
+                .map(|((buffer, (_, reduction)), every)| {
+                    (*buffer, Rule { reduction: *reduction, every })
                 })
                 .collect(),
         })
@@ -146,24 +145,39 @@ impl<T: Number> Machine<T> {
         Ok(())
     }
 
-    /// Starts the reduction of an array to a number at an address in the memory of the first card, amid a part.
-    fn start_number(&mut self, of: Quantity, to: u64) -> Result<(), CudaError> {
+    /// Returns quantities that are reduced at once, as many as may be, in their order.
+    fn batches(&self, round: &Round) -> Vec<Batch> {
+        let stream = &self.card.stream;
+        let at =
+            |buffer: usize| (self.place_of(Some(&buffer)).of, self.place_of(Some(&buffer)).surface);
+        let alike = |a: &(usize, Rule), b: &(usize, Rule)| a.1 == b.1 && at(a.0) == at(b.0);
+        let alike = round.quantities.chunk_by(alike).flat_map(|alike| alike.chunks(AT_ONCE));
+        let batch = |quantities: &[(usize, Rule)]| {
+            let address =
+                |(buffer, _): &(usize, Rule)| self.memory.address(stream, self.slots[*buffer]);
+            let first: Vec<u64> = quantities.iter().map(address).collect();
+            let (buffer, rule) = quantities.first()?;
+            Some(Batch::new(*rule, self.shape_of(*buffer), &first))
+        };
+        alike.filter_map(batch).collect()
+    }
+
+    /// Starts the reduction of arrays to numbers from an address in the memory of the first card on, amid a part.
+    fn start_batch(&mut self, batch: &Batch, to: u64) -> Result<(), CudaError> {
         let stream = self.card.stream.clone();
-        let shape = self.shape_of(of.buffer);
-        let first = self.memory.address(&stream, self.slots[of.buffer]);
         if self.courier.is_some() {
-            self.tree.clear(&stream, (&shape, of.every))?;
+            self.tree.clear(&stream, batch)?;
         }
         for (owner, (card, ..)) in (self.first..).zip(self.cards()) {
-            self.tree.start_rows((owner, &card.stream), (first, &shape), of)?;
+            self.tree.start_rows((owner, &card.stream), batch)?;
         }
         self.lanes.join()?;
         if let Some(courier) = &self.courier {
-            let (numbers, count) = self.tree.numbers(&stream, (&shape, of.every));
+            let (numbers, count) = self.tree.numbers(&stream, batch);
             courier.join(&stream, numbers, count)?;
         }
-        self.tree.start_total(&stream, &shape, of, to)?;
-        // The next array takes the same room, and the next round the same arrays.
+        self.tree.start_total(&stream, batch, to)?;
+        // The next arrays take the same room, and the next round the same arrays.
         self.lanes.fork()
     }
 
@@ -181,13 +195,16 @@ impl<T: Number> Machine<T> {
         let mut first = 0;
         for round in &reducer.rounds {
             self.evaluate(round)?;
-            for of in round.quantities.iter().copied() {
-                let shape = self.shape_of(of.buffer);
-                let values = self.memory.address(&stream, self.slots[of.buffer]);
-                self.tree.start_rows((0, &stream), (values, &shape), of)?;
-                let mut to = to.slice_mut(first..first + rows.len());
-                self.tree.copy_rows(&stream, (&shape, of), rows.clone(), &mut to)?;
-                first += rows.len();
+            for batch in self.batches(round) {
+                self.tree.start_rows((0, &stream), &batch)?;
+                let end = first + batch.count() * rows.len();
+                self.tree.copy_rows(
+                    &stream,
+                    &batch,
+                    rows.clone(),
+                    &mut to.slice_mut(first..end),
+                )?;
+                first = end;
             }
         }
         Ok(())
@@ -212,10 +229,9 @@ impl<T: Number> Machine<T> {
             let (to, mut numbers) = (machine.tree.total(&stream), Vec::new());
             for round in &reducer.rounds {
                 machine.evaluate(round)?;
-                for quantity in &round.quantities {
-                    machine.start_number(*quantity, to)?;
-                    let shape = machine.shape_of(quantity.buffer);
-                    numbers.push(machine.tree.read(&stream, &shape, quantity.reduction)?);
+                for batch in machine.batches(round) {
+                    machine.start_batch(&batch, to)?;
+                    numbers.extend(machine.tree.read(&stream, &batch)?);
                 }
             }
             Ok(numbers)
@@ -231,9 +247,9 @@ impl<T: Number> Machine<T> {
         reducer.fills.iter().try_for_each(|fill| self.start(fill, When { t, time }))?;
         for round in &reducer.rounds {
             self.evaluate(round)?;
-            for quantity in &round.quantities {
-                self.start_number(*quantity, self.clock.speed(&stream, written))?;
-                written += 1;
+            for batch in self.batches(round) {
+                self.start_batch(&batch, self.clock.speed(&stream, written))?;
+                written += batch.count();
             }
         }
         Ok(())

@@ -434,7 +434,7 @@ impl<T: Number> Machine<T> {
         let peers = peers.map(|peer| (&peer.card.stream, &mut peer.ghosts, &peer.formulas));
         for ((stream, ghosts, formulas), boxes) in iter::once(first).chain(peers).zip(boxes) {
             match formulas {
-                Some(formulas) if !formulas.faces().is_empty() => {
+                Some(formulas) if formulas.has_faces() => {
                     ghosts.evaluate(stream, formulas, &time)?;
                 }
                 _ if has_tables(&domain.boundaries) => {

@@ -1,6 +1,7 @@
 //! The arrays of a store, and their descriptions.
 
 use serde_json::{Map, Value as Json, json};
+use stencil_compiler::catalogue::centering::place_name;
 
 use super::super::FrameLayout;
 use super::{CHUNK, TIMES};
@@ -11,8 +12,8 @@ const AXES: [&str; 3] = ["x", "y", "z"];
 /// The meaning of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Coordinates along an axis.
-    Axis(usize),
+    /// Coordinates along an axis, of the points of cells or half a cell above them.
+    Axis(usize, bool),
     /// The times of frames.
     Time,
     /// The steps of frames.
@@ -47,16 +48,19 @@ pub(super) fn arrays(layout: &FrameLayout) -> Vec<Array> {
     let names: Vec<String> = axes.clone().map(|axis| free(AXES[axis])).collect();
     let shape: Vec<usize> = axes.clone().map(|axis| layout.cells[axis]).collect();
     let mut arrays = Vec::new();
-    for (name, axis) in names.iter().zip(axes) {
+    let on_faces: Vec<String> =
+        axes.clone().map(|at| free(&format!("{}_face", AXES[at]))).collect();
+    let above = |axis: usize| layout.halves.iter().any(|halves| halves[axis]);
+    let mut coordinates = |name: &String, role, axis: usize| {
         let count = vec![layout.cells[axis]];
         let (name, axes) = (name.clone(), vec![name.clone()]);
-        arrays.push(Array {
-            name,
-            role: Role::Axis(axis),
-            axes,
-            chunk: count.clone(),
-            shape: count,
-        });
+        arrays.push(Array { name, role, axes, chunk: count.clone(), shape: count });
+    };
+    for (name, axis) in names.iter().zip(axes.clone()) {
+        coordinates(name, Role::Axis(axis, false), axis);
+    }
+    for (name, axis) in on_faces.iter().zip(axes.clone()).filter(|(_, axis)| above(*axis)) {
+        coordinates(name, Role::Axis(axis, true), axis);
     }
     for (name, role) in [("time", Role::Time), ("step", Role::Step)] {
         let none = Vec::new;
@@ -70,10 +74,15 @@ pub(super) fn arrays(layout: &FrameLayout) -> Vec<Array> {
     }
     let chunk = chunk_of(&shape, CHUNK / layout.bytes());
     for (component, name) in layout.components.iter().enumerate() {
+        let places = names.iter().zip(&on_faces).zip(axes.clone());
+        let along = places.map(|((name, on_faces), axis)| match layout.halves[component][axis] {
+            true => on_faces.clone(),
+            false => name.clone(),
+        });
         arrays.push(Array {
             name: name.clone(),
             role: Role::Component(component),
-            axes: names.clone(),
+            axes: along.collect(),
             shape: shape.clone(),
             chunk: chunk.clone(),
         });
@@ -121,10 +130,10 @@ impl Array {
     pub(super) fn description(&self, layout: &FrameLayout, frames: usize) -> Json {
         let (mut shape, mut chunk) = (self.shape.clone(), self.chunk.clone());
         let mut axes = self.axes.clone();
-        if !matches!(self.role, Role::Axis(_)) {
+        if !matches!(self.role, Role::Axis(..)) {
             let time = match self.role {
                 Role::Component(_) => 1,
-                Role::Time | Role::Step | Role::Axis(_) => TIMES,
+                Role::Time | Role::Step | Role::Axis(..) => TIMES,
             };
             shape.insert(0, frames);
             chunk.insert(0, time);
@@ -133,7 +142,7 @@ impl Array {
         let (kind, fill) = match self.role {
             Role::Step => ("int64", json!(0)),
             Role::Component(_) if !layout.is_double => ("float32", json!("NaN")),
-            Role::Axis(_) | Role::Time | Role::Component(_) => ("float64", json!("NaN")),
+            Role::Axis(..) | Role::Time | Role::Component(_) => ("float64", json!("NaN")),
         };
         let mut codecs = vec![json!({ "name": "bytes", "configuration": { "endian": "little" } })];
         if let Some(level) = layout.compress {
@@ -154,8 +163,12 @@ impl Array {
     }
 
     fn attributes(&self, layout: &FrameLayout) -> Json {
-        let Role::Component(component) = self.role else {
-            return json!({});
+        let component = match self.role {
+            Role::Component(component) => component,
+            Role::Axis(axis, on_faces) if layout.offsets().next().is_some() => {
+                return of_axis(axis, on_faces);
+            }
+            Role::Axis(..) | Role::Time | Role::Step => return json!({}),
         };
         let mut attributes = Map::new();
         let is_of = |v: &&super::super::Variable| (v.first..v.first + v.count).contains(&component);
@@ -165,9 +178,23 @@ impl Array {
                 attributes.insert("units".into(), json!(unit));
             }
         }
-        let at = if layout.centered { "cells" } else { "points" };
+        let at = match (layout.is_centred(component), layout.centered) {
+            (true, true) => "cells".to_string(),
+            (true, false) => "points".to_string(),
+            (false, _) => place_name(layout.halves[component], layout.dimension),
+        };
         attributes.insert("values_of".into(), json!(at));
         Json::Object(attributes)
+    }
+}
+
+/// Returns the attributes of coordinates in a store with components on faces or edges, by which readers of staggered grids
+/// (xgcm, after the convention of COMODO) tell axes, and points half a cell above those of cells.
+fn of_axis(axis: usize, on_faces: bool) -> Json {
+    let name = AXES[axis].to_uppercase();
+    match on_faces {
+        true => json!({ "axis": name, "c_grid_axis_shift": 0.5 }),
+        false => json!({ "axis": name }),
     }
 }
 

@@ -156,7 +156,7 @@ impl Frames {
             let mut bytes: Vec<u8> = match array.role {
                 Role::Step => last.iter().flat_map(|(step, _)| step.to_le_bytes()).collect(),
                 Role::Time => last.iter().flat_map(|(_, t)| t.to_le_bytes()).collect(),
-                Role::Axis(_) | Role::Component(_) => continue,
+                Role::Axis(..) | Role::Component(_) => continue,
             };
             bytes.resize(TIMES * 8, 0);
             self.write_chunk(&array.name, &[chunk], &bytes)?;
@@ -184,9 +184,11 @@ impl Frames {
         for array in &self.arrays {
             let folder = self.folder.join(&array.name);
             fs::create_dir_all(&folder).map_err(|e| FrameError::write(&folder, e))?;
-            if let Role::Axis(axis) = array.role {
+            if let Role::Axis(axis, on_faces) = array.role {
                 let layout = &self.layout;
-                let at = |cell| layout.first[axis] + cell as f64 * layout.spacing[axis];
+                let half = if on_faces { 0.5 * layout.spacing[axis] } else { 0.0 };
+                let first = layout.first[axis] + half;
+                let at = |cell| first + cell as f64 * layout.spacing[axis];
                 let bytes = (0..layout.cells[axis]).flat_map(|cell| f64::to_le_bytes(at(cell)));
                 self.write_chunk(&array.name, &[0], &bytes.collect::<Vec<u8>>())?;
             }
