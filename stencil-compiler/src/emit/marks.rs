@@ -57,7 +57,7 @@ impl Marked {
 
 impl Source {
     /// The text with a mark before each line that computes a declared value, and a mark that leads back to the text
-    /// itself, which is the file `name`, before each other one.
+    /// itself, which is the file `name`, before each other one. A mark names its file if the one before it is in another.
     pub fn marked(&self, places: &Places, name: &str) -> Marked {
         let mut marked =
             Marked { text: String::new(), file: places.file.clone(), lines: BTreeMap::new() };
@@ -69,13 +69,13 @@ impl Source {
             match origin.and_then(|(_, function)| places.lines.get(function)) {
                 // Lines after a mark count on, so each needs its own.
                 Some(declared) => {
-                    marked.text += &mark(*declared, &places.file);
+                    marked.text += &mark(*declared, (!elsewhere).then_some(places.file.as_str()));
                     marked.lines.insert(written + 2, *declared);
                     written += 1;
                     elsewhere = true;
                 }
                 None if elsewhere => {
-                    marked.text += &mark(written as u32 + 2, name);
+                    marked.text += &mark(written as u32 + 2, Some(name));
                     written += 1;
                     elsewhere = false;
                 }
@@ -93,9 +93,10 @@ fn is_mark(line: &str) -> bool {
     line.starts_with("#line ")
 }
 
-/// The directive that the next line is this line of a file.
-fn mark(line: u32, file: &str) -> String {
-    format!("#line {line} \"{}\"\n", spelled(file))
+/// The directive that the next line is this line of a file; of the same one as before without a name.
+fn mark(line: u32, file: Option<&str>) -> String {
+    let file = file.map_or(String::new(), |file| format!(" \"{}\"", spelled(file)));
+    format!("#line {line}{file}\n")
 }
 
 /// A file name as it may stand between quotes: nothing in it can end the name or the line, neither
@@ -141,7 +142,7 @@ mod tests {
             "  int x;",
             "#line 12 \"heat.pde\"",
             "  a1;",
-            "#line 9 \"heat.pde\"",
+            "#line 9",
             "  b1;",
             "#line 8 \"k.cu\"",
             "  lost;",
@@ -175,10 +176,10 @@ mod tests {
     #[test]
     fn a_file_name_stays_inside_of_its_directive() {
         let worst = "a\"b\\c\n#include \"/etc/passwd\"\r\u{2028}\u{202e}\t??/\"é";
-        let line = mark(7, worst);
+        let line = mark(7, Some(worst));
         assert_eq!(line, "#line 7 \"a'b/c_#include '/etc/passwd'______/'_\"\n");
         for c in (0..0x300).filter_map(char::from_u32) {
-            let line = mark(7, &c.to_string());
+            let line = mark(7, Some(&c.to_string()));
             let name = line.strip_prefix("#line 7 \"").and_then(|rest| rest.strip_suffix("\"\n"));
             assert!(name.is_some_and(|name| !name.contains(['"', '\\', '\n'])), "{c:?}: {line}");
         }

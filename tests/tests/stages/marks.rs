@@ -79,9 +79,13 @@ fn moving_a_declaration_changes_its_marks_only() {
     assert_eq!(here.0, below.0);
     assert_eq!(here.1, below.1);
     let lines = |text: &str| -> Vec<u32> {
-        let marks = text.lines().filter(|l| l.contains("navier_stokes.pde"));
-        let numbers = marks.filter_map(|l| l.split(' ').nth(1)?.parse().ok());
-        numbers.collect()
+        let mut declared = false;
+        let marks = text.lines().filter_map(|line| line.strip_prefix("#line ")).filter(|mark| {
+            // A mark without a file is in that of the one before.
+            declared = mark.contains("navier_stokes.pde") || (declared && !mark.contains('"'));
+            declared
+        });
+        marks.filter_map(|mark| mark.split(' ').next()?.parse().ok()).collect()
     };
     let (here, below) = (lines(&here.2), lines(&below.2));
     // Its `let` and both equations, each term on the line where it is first written.
