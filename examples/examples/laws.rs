@@ -4,9 +4,8 @@
 //! cores lengthen the wall time, and hardly the processor time.
 
 use std::f64::consts::TAU;
-use std::fs;
-use std::time::SystemTime;
 
+use stencil_examples::processor_time;
 use stencil_runtime::{Engine, Error, Simulation, System, pde};
 
 mod lines {
@@ -67,19 +66,6 @@ mod waves {
     }
 }
 
-/// Returns the processor time of all threads in seconds, which Linux counts in hundredths: fields 14 and 15 of proc(5),
-/// behind the name. On other systems it returns the wall time.
-fn used() -> f64 {
-    let Ok(text) = fs::read_to_string("/proc/self/stat") else {
-        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        return since.unwrap_or_default().as_secs_f64();
-    };
-    let rest = text.rsplit(')').next().unwrap_or_default();
-    let fields = rest.split_whitespace().skip(11).take(2);
-    let ticks: f64 = fields.filter_map(|field| field.parse::<f64>().ok()).sum();
-    ticks / 100.0
-}
-
 /// Times steps of smooth waves several times, for about a second each, and prints the best rate.
 fn timed<S: System>(system: &S, name: &str, engine: Engine, n: usize) -> Result<(), Error> {
     let builder = Simulation::<f64>::builder(system).cells([n, n, 1]);
@@ -96,12 +82,12 @@ fn timed<S: System>(system: &S, name: &str, engine: Engine, n: usize) -> Result<
     simulation.step()?;
     let mut best = 0.0;
     for _ in 0..8 {
-        let (start, mut steps) = (used(), 0);
-        while used() < start + 1.0 {
+        let (start, mut steps) = (processor_time(), 0);
+        while processor_time() < start + 1.0 {
             simulation.run(4, |_, _| ())?;
             steps += 4;
         }
-        let rate = (n * n * steps) as f64 / (used() - start) * 1e-6;
+        let rate = (n * n * steps) as f64 / (processor_time() - start) * 1e-6;
         best = f64::max(best, rate);
     }
     println!("{name:<28} {engine:?}: {best:.1} million cells a second");

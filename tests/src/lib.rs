@@ -13,11 +13,12 @@ use stencil_compiler::kernel::interp::{Fault, Shadow};
 use stencil_compiler::schedule::Schedule;
 use stencil_compiler::search::presets;
 use stencil_compiler::{discretize, model};
-use stencil_runtime::{Number, Simulation};
+use stencil_runtime::{Definition, Number, Simulation, SystemDef};
 
 mod depth;
 pub mod fuzz;
 pub mod laws;
+pub mod linear_waves;
 mod machine;
 mod memory;
 pub mod random;
@@ -116,6 +117,13 @@ pub fn discretized(model: &model::Model) -> Algorithm {
 /// Returns the same system with another `mixed`.
 pub fn with_mixed(source: &str, mixed: &str) -> String {
     source.replace("mixed: bidiagonal", &format!("mixed: {mixed}"))
+}
+
+/// Returns a system with a scheme in place of its own.
+pub fn with_scheme(definition: &Definition, settings: &str) -> SystemDef {
+    let name = definition.name;
+    let text = format!("{}\nscheme s for {name} {{ {settings} }}", definition.model);
+    SystemDef::from_text(name, &text).and_then(|system| system.with_scheme("s")).or_panic()
 }
 
 /// Returns the same source with another identifier.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use stencil_compiler::algorithm::{Algorithm, Role};
 use stencil_compiler::compile::Compiled;
 use stencil_compiler::expr::Real;
-use stencil_compiler::kernel::interp::{self, Fault, GlobalArray, Options, Shadow};
+use stencil_compiler::kernel::interp::{self, Fault, GlobalArray, Options, Report, Shadow};
 use stencil_compiler::kernel::{BlockBox, Kernel, Mode, Split};
 use stencil_compiler::plan::{Phase, Place, Plan, Region, Step};
 use stencil_compiler::schedule::Overlap;
@@ -51,6 +51,8 @@ pub struct Machine<'a, T> {
     fault: Option<Seeded>,
     /// Blocks that ran while ghost cells were on their way.
     beside: u64,
+    /// The statistics of each kernel.
+    reports: BTreeMap<String, Report>,
 }
 
 /// Returns the buffer whose memory a buffer uses.
@@ -116,6 +118,7 @@ impl<'a, T: Real> Machine<'a, T> {
             shadow,
             fault: None,
             beside: 0,
+            reports: BTreeMap::new(),
         }
     }
 
@@ -155,6 +158,19 @@ impl<'a, T: Real> Machine<'a, T> {
     /// Returns the number of blocks that ran while ghost cells were on their way.
     pub fn beside(&self) -> u64 {
         self.beside
+    }
+
+    /// Returns the statistics of each kernel, by its name, of all steps so far.
+    pub fn reports(&self) -> &BTreeMap<String, Report> {
+        &self.reports
+    }
+
+    /// Sets the interior values of a buffer, x fastest.
+    ///
+    /// # Panics
+    /// If there is no such buffer, or another number of values.
+    pub fn set(&mut self, name: &str, values: &[T]) {
+        self.memory.set(name, values);
     }
 
     /// Walks once through the plan: a time step, or as many as are fused.
@@ -265,6 +281,7 @@ impl<'a, T: Real> Machine<'a, T> {
                 let all =
                     interp::run_parts(kernel, cells, &mut buffers, &uniforms, options, &parts)?;
                 self.beside += if region == Region::Interior { all.blocks } else { 0 };
+                *self.reports.entry(kernel.name.clone()).or_default() += all;
             }
             let all = kernel.buffers.iter().zip(buffers);
             for (buffer, array) in all.filter(|(buffer, _)| buffer.mode != Mode::Read) {

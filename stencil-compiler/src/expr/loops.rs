@@ -99,12 +99,20 @@ impl Loop {
     /// The value for these arguments, in every lane of them: a lane whose test has held keeps its values.
     #[inline(always)]
     pub(crate) fn eval_inlined<T: Arithmetic>(&self, arguments: &[T]) -> T {
+        self.eval_counted(arguments).0
+    }
+
+    /// The same, and the iterations: as many as the lane takes whose test holds last.
+    #[inline(always)]
+    pub(crate) fn eval_counted<T: Arithmetic>(&self, arguments: &[T]) -> (T, u32) {
         let like = arguments[0];
         let (zero, one) = (like.lit(0.0), like.lit(1.0));
         let mut now = arguments.to_vec();
         let mut values: Vec<T> = Vec::with_capacity(self.body.nodes.len());
         let mut held = zero;
+        let mut done = 0;
         for _ in 0..self.most {
+            done += 1;
             values.clear();
             for node in &self.body.nodes {
                 let value = match node {
@@ -129,7 +137,7 @@ impl Loop {
                 break;
             }
         }
-        zero.if_lt(held, now[0], like.lit(f64::NAN))
+        (zero.if_lt(held, now[0], like.lit(f64::NAN)), done)
     }
 
     /// The derivative by each argument, at these arguments: exact for the iterations that run.
@@ -357,6 +365,23 @@ impl Defined {
 }
 
 impl Op {
+    /// The value of a loop or of a routine for these arguments, and the iterations of each loop that this takes.
+    pub(crate) fn eval_counted<T: Arithmetic>(
+        self,
+        arguments: &[T],
+        iterations: &mut Vec<u32>,
+    ) -> T {
+        match self {
+            Op::Loop(of) => {
+                let (value, done) = of.eval_counted(arguments);
+                iterations.push(done);
+                value
+            }
+            Op::Call(of) => of.eval_by(arguments, |op, args| op.eval_counted(args, iterations)),
+            _ => self.eval(arguments),
+        }
+    }
+
     /// The loop that it is, if it is one.
     pub(crate) fn looped(self) -> Option<Looped> {
         match self {

@@ -114,6 +114,15 @@ impl Called {
 
     /// The value for these arguments.
     pub(super) fn eval<T: Arithmetic>(self, arguments: &[T]) -> T {
+        self.eval_by(arguments, Op::eval)
+    }
+
+    /// The same, by the value that `eval` gives each operation of the routine.
+    pub(super) fn eval_by<T: Arithmetic>(
+        self,
+        arguments: &[T],
+        mut eval: impl FnMut(Op, &[T]) -> T,
+    ) -> T {
         let like = arguments[0];
         let mut values: Vec<T> = Vec::with_capacity(self.get().body.nodes.len());
         for node in &self.get().body.nodes {
@@ -122,7 +131,7 @@ impl Called {
                 Node::Atom(at) => arguments[*at],
                 Node::Op(op, args) => {
                     let args: Vec<T> = args.iter().map(|arg| values[arg.0 as usize]).collect();
-                    op.eval(&args)
+                    eval(*op, &args)
                 }
             });
         }

@@ -11,7 +11,7 @@ use stencil_compiler::expr::real::Precision;
 use stencil_compiler::kernel::interp::Shadow;
 use stencil_compiler::model::parse::parse_str;
 use stencil_compiler::schedule::text;
-use stencil_tests::{Case, OrPanic, differing, interpreted, oracle};
+use stencil_tests::{Case, Layout, Machine, OrPanic, differing, interpreted, oracle};
 
 const PAGE: &str = include_str!("../../../docs/src/studies.md");
 
@@ -94,6 +94,35 @@ fn surfaces_and_shared_memory_give_the_bits_of_the_definition() {
     bits("interpolation.pde", &schedules, &means, ([7, 6, 5], 1));
     let schedules = ["shared_16.schedule", "surface_16.schedule", "both_frames.schedule"];
     bits("nuclei.pde", &schedules, &means, ([5, 4, 4], 1));
+}
+
+/// Threads whose loops end early wait for the last one of their warp.
+#[test]
+fn threads_that_wait_for_others_in_loops_are_counted() {
+    let text = "system Count in 1d {
+        field q: scalar;
+        fn passed(q: scalar) -> scalar {
+            let mut left = q;
+            for i in 0..9 { left = left - 1; until(left <= 0); }
+            left
+        }
+        ddt(q) = passed(q);
+    }
+    scheme euler for Count { space: central<order = 2>; time: euler; }";
+    let algorithm = stencil_tests::algorithm_of(text);
+    let schedule = text::parse("schedule\nkernel direct x=32\n").or_panic();
+    let compiled = compile(&algorithm, &schedule, &Target::new(size_of::<f64>())).or_panic();
+    let case = Case::new(&algorithm, [64, 1, 1]);
+    let mut machine =
+        Machine::<f64>::new(&algorithm, &compiled, &case, Layout::ONE, 0, Shadow::Off);
+    // One warp takes 1 or 4 iterations a thread, the other 2.
+    let counts: Vec<f64> = (0..64).map(|i| if i >= 32 { 2.0 } else { [1.0, 4.0][i % 2] }).collect();
+    machine.set("q", &counts);
+    machine.step().or_panic();
+    let report = machine.reports().values().next().copied().unwrap_or_default();
+    assert_eq!([report.iterations, report.iteration_slots], [16 * 5 + 64, 32 * 4 + 64]);
+    assert_eq!(report.idle(), 0.0);
+    assert_eq!(report.idle_in_loops(), 1.0 - 144.0 / 192.0);
 }
 
 /// The functions that each kernel of a substep stores, in the order of the page.

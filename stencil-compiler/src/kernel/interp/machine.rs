@@ -267,7 +267,13 @@ impl<'a, T: Real> Machine<'a, T> {
         match &self.program.insts[warp.pc] {
             Inst::Int { var, value } => warp.ints[*var] = warp.each(*value),
             Inst::Cell { cell, at } => warp.cell(*cell, at),
-            Inst::Call { reg, op, args } => warp.called(*reg, *op, args),
+            Inst::Call { reg, op, args, first } => {
+                let [done, slots] = warp.called(*reg, *op, args);
+                if *first {
+                    self.report.iterations += done;
+                    self.report.iteration_slots += slots;
+                }
+            }
             Inst::Let { reg, op, args, count } => warp.operation(*reg, *op, args, *count),
             Inst::Set { reg, value } => warp.set(*reg, *value),
             Inst::For { var, from, to, end } => {

@@ -14,7 +14,9 @@
 //! asynchronous  operations that complete later: copies, boxes, waits
 //! ```
 
-use super::{BlockBox, Kernel};
+use std::ops::AddAssign;
+
+use super::{BlockBox, Kernel, WARP};
 use crate::expr::Real;
 
 mod array;
@@ -65,6 +67,38 @@ pub struct Report {
     pub lanes: u64,
     /// Asynchronous copies and boxes started by threads.
     pub copies: u64,
+    /// Iterations of loops that end by a test, each by a thread.
+    pub iterations: u64,
+    /// The same with those in which a thread waits for others of its warp, and threads without work.
+    pub iteration_slots: u64,
+}
+
+impl Report {
+    /// Share of a warp's threads that do not take part in a statement, of all statements.
+    pub fn idle(&self) -> f64 {
+        idle(self.lanes, WARP as u64 * self.statements)
+    }
+
+    /// Share of a warp's threads that do not take part in an iteration of a loop, of all iterations of the warps.
+    pub fn idle_in_loops(&self) -> f64 {
+        idle(self.iterations, self.iteration_slots)
+    }
+}
+
+/// The share of slots that are not used; zero if there are none.
+fn idle(used: u64, slots: u64) -> f64 {
+    if slots == 0 { 0.0 } else { 1.0 - used as f64 / slots as f64 }
+}
+
+impl AddAssign for Report {
+    fn add_assign(&mut self, other: Self) {
+        self.blocks += other.blocks;
+        self.statements += other.statements;
+        self.lanes += other.lanes;
+        self.copies += other.copies;
+        self.iterations += other.iterations;
+        self.iteration_slots += other.iteration_slots;
+    }
 }
 
 /// Runs a kernel on a patch of `cells` interior cells; `buffers` and `uniforms` in the order of

@@ -1,6 +1,6 @@
 //! Statements as a flat list of instructions: names resolved, loops and conditions as jumps.
 
-use crate::expr::{Op, Real};
+use crate::expr::{Op, Real, Routine};
 use crate::kernel::{Condition, Index, Kernel, Operand, Stmt};
 
 /// An index, and whether all threads of a block agree on it.
@@ -48,6 +48,8 @@ pub(super) enum Inst<'k> {
         reg: usize,
         op: Op,
         args: Vec<usize>,
+        /// Is it the first value of these arguments? A program calls a routine once for all of its values.
+        first: bool,
     },
     Set {
         reg: usize,
@@ -140,6 +142,7 @@ impl<'k, T: Real> Program<'k, T> {
             uniforms,
             registers: kernel.registers.len(),
             varying: vec![false; kernel.ints.len()],
+            known: Vec::new(),
         };
         compiler.body(&kernel.body);
         compiler.program
@@ -165,6 +168,8 @@ struct Compiler<'k, 'u, T> {
     uniforms: &'u [T],
     registers: usize,
     varying: Vec<bool>,
+    /// Calls of this block of statements.
+    known: Vec<(&'static Routine, Vec<usize>)>,
 }
 
 impl<'k, T: Real> Compiler<'k, '_, T> {
@@ -175,6 +180,12 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
     }
 
     fn body(&mut self, body: &'k [Stmt]) {
+        let outside = std::mem::take(&mut self.known);
+        self.block(body);
+        self.known = outside;
+    }
+
+    fn block(&mut self, body: &'k [Stmt]) {
         for stmt in body {
             match stmt {
                 Stmt::For { var, from, to, body, .. } => {
@@ -211,8 +222,9 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
             }
             Stmt::Cell { cell, at } => Inst::Cell { cell: cell.0 as usize, at: self.scalars(at) },
             Stmt::Let { reg, op: op @ (Op::Loop(_) | Op::Call(_)), args } => {
-                let args = args.iter().map(|arg| self.arg(*arg)).collect();
-                Inst::Call { reg: reg.0 as usize, op: *op, args }
+                let args: Vec<usize> = args.iter().map(|arg| self.arg(*arg)).collect();
+                let first = self.is_first(*op, &args);
+                Inst::Call { reg: reg.0 as usize, op: *op, args, first }
             }
             Stmt::Let { reg, op, args } => {
                 // No lane looks at arguments that an operation does not take.
@@ -222,7 +234,11 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
                 }
                 Inst::Let { reg: reg.0 as usize, op: *op, args: fixed, count: args.len() }
             }
-            Stmt::Set { reg, value } => Inst::Set { reg: reg.0 as usize, value: self.arg(*value) },
+            Stmt::Set { reg, value } => {
+                // Values of calls that read the register are old.
+                self.known.clear();
+                Inst::Set { reg: reg.0 as usize, value: self.arg(*value) }
+            }
             Stmt::Load { .. }
             | Stmt::Store { .. }
             | Stmt::LoadShared { .. }
@@ -248,6 +264,19 @@ impl<'k, T: Real> Compiler<'k, '_, T> {
             },
             Stmt::Sync => Inst::Sync,
         }
+    }
+
+    /// Is a call the first of its routine with these arguments in a block of statements?
+    fn is_first(&mut self, op: Op, args: &[usize]) -> bool {
+        let Op::Call(of) = op else { return true };
+        let is_same = |known: &(&'static Routine, Vec<usize>)| {
+            std::ptr::eq(known.0, of.get()) && known.1 == args
+        };
+        let first = !self.known.iter().any(is_same);
+        if first {
+            self.known.push((of.get(), args.to_vec()));
+        }
+        first
     }
 
     fn access(&mut self, stmt: &'k Stmt) -> Inst<'k> {

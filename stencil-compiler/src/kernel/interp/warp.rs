@@ -216,16 +216,25 @@ impl<T: Real> Warp<T> {
         self.defined[reg] = defined;
     }
 
-    /// A loop or a value of a routine, in each thread that is at work.
-    pub(super) fn called(&mut self, reg: usize, op: Op, args: &[usize]) {
+    /// A loop or a value of a routine, in each thread that is at work. Returns the iterations of its loops: those that
+    /// the threads do, and those for which the warp takes time.
+    pub(super) fn called(&mut self, reg: usize, op: Op, args: &[usize]) -> [u64; 2] {
         let mut values = [T::ZERO; LANES];
+        // The most iterations of a thread, of each loop.
+        let mut most: Vec<u32> = Vec::new();
+        let mut done = 0;
         for lane in lanes(self.mask) {
             let own: Vec<T> = args.iter().map(|arg| self.regs[*arg][lane]).collect();
-            values[lane] = op.eval(&own);
+            let mut iterations = Vec::new();
+            values[lane] = op.eval_counted(&own, &mut iterations);
+            done += iterations.iter().map(|n| u64::from(*n)).sum::<u64>();
+            most.resize(iterations.len(), 0);
+            most.iter_mut().zip(iterations).for_each(|(most, n)| *most = (*most).max(n));
         }
         let defined = args.iter().fold(self.mask, |all, arg| all & self.defined[*arg]);
         self.regs[reg] = values;
         self.defined[reg] = defined;
+        [done, most.into_iter().map(|n| LANES as u64 * u64::from(n)).sum()]
     }
 
     pub(super) fn set(&mut self, reg: usize, value: usize) {

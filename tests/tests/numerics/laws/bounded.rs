@@ -1,7 +1,9 @@
 //! Every solver in every number of dimensions and of every order stays bounded near the end of its time step, and has no favourite axis.
 
-use stencil_runtime::{Simulation, SystemDef};
-use stencil_tests::{OrPanic, Runs};
+use physics::systems::{IdealMhd, RelativisticGas};
+use stencil_compiler::model::check;
+use stencil_runtime::{Simulation, System, SystemDef};
+use stencil_tests::{OrPanic, Runs, with_scheme};
 
 use super::{EULER, SOLVERS, WATER, started, with_solver};
 
@@ -12,21 +14,55 @@ fn declared(text: &str, dimension: usize, riemann: &str, settings: &str) -> Syst
     SystemDef::from_text_in(name, &text, Some(dimension)).or_panic()
 }
 
-/// Returns the largest distance of the surface from rest after 200 steps of 0.9 of the stated limit, over the initial one.
-fn grown(dimension: usize, riemann: &str, settings: &str) -> f64 {
-    let system = declared(WATER, dimension, riemann, settings);
+/// A law at rest: values of components that are not zero, of which the first one is disturbed.
+type Rest = &'static [(&'static str, f64)];
+
+const STILL_WATER: Rest = &[("h", 1.0)];
+/// The field is oblique, and has two fifths of the pressure of the gas.
+const STILL_PLASMA: Rest = &[("E", 1.85), ("rho", 1.0), ("b_x", 0.6), ("b_y", 0.5), ("b_z", 0.3)];
+const STILL_RADIATION: Rest = &[("E", 3.0), ("R", 1.0)];
+
+/// Returns the largest distance from rest after 200 steps of 0.9 of the stated limit, over the initial one.
+fn grown(system: &SystemDef, rest: Rest) -> f64 {
+    let dimension = system.model().dimension;
     let cells = [[16, 1, 1], [8, 5, 1], [4, 3, 4]][dimension - 1];
-    let builder = Simulation::<f64>::builder(&system).cells(cells).centered(true);
+    let builder = Simulation::<f64>::builder(system).cells(cells).centered(true);
     let mut simulation = builder.cfl(0.9).threads(1).build().or_panic();
-    let off = 0.01;
+    for (name, value) in rest {
+        simulation.fill(name, |_, _, _| *value);
+    }
+    let (name, mean) = rest[0];
+    let off = 0.01 * mean;
     // A column, whose edges have waves of all lengths.
     let high = |x: [f64; 3]| x[..dimension].iter().all(|x| (x - 0.5).abs() < 0.25);
-    simulation.fill("h", |x, y, z| if high([x, y, z]) { 1.0 + off } else { 1.0 });
+    simulation.fill(name, |x, y, z| if high([x, y, z]) { mean + off } else { mean });
     if simulation.run(200, |_, _| ()).is_err() {
         return f64::INFINITY;
     }
-    let h = simulation.values("h");
-    h.iter().map(|h| (h - 1.0).abs()).fold(0.0, f64::max) / off
+    let distances = simulation.flat(name).into_iter().map(|value| (value - mean).abs());
+    distances
+        .fold(0.0, |most: f64, value| if most.is_nan() || value <= most { most } else { value })
+        / off
+}
+
+/// Those that grow, with their numbers.
+#[derive(Default)]
+struct Wrong(String);
+
+impl Wrong {
+    fn check(&mut self, name: &str, system: &SystemDef, rest: Rest) {
+        let (dimension, grown) = (system.model().dimension, grown(system, rest));
+        println!("{dimension}d {name}: {grown:.3}");
+        // NaN fails this comparison.
+        let bounded = grown < 1.1;
+        if !bounded {
+            self.0 += &format!("{dimension}d {name}: {grown:e}\n");
+        }
+    }
+
+    fn end(self) {
+        assert!(self.0.is_empty(), "\n{}", self.0);
+    }
 }
 
 #[test]
@@ -38,29 +74,124 @@ fn every_solver_is_bounded_in_every_dimension_and_order() {
         "reconstruct: constant; time: euler; sweep: strang;",
         "reconstruct: plm<limiter = mc>; time: ssprk2; sweep: strang;",
     ];
-    let waves =
-        ["roe", "hlle"].map(|riemann| (riemann, "reconstruct: waves<limiter = mc>; time: euler;"));
     let states = SOLVERS.into_iter().flat_map(|riemann| orders.map(|order| (riemann, order)));
-    let all: Vec<_> = states.chain(waves).collect();
-    let mut wrong = String::new();
+    let mut wrong = Wrong::default();
     for dimension in 1..=3 {
         // A line has one sweep. In space the exact solver and wide reconstructions would take most of the time.
-        let is_tried = |(riemann, settings): &&(&str, &str)| match dimension {
+        let is_tried = |(riemann, settings): &(&str, &str)| match dimension {
             1 => !settings.contains("sweep"),
             2 => true,
             _ => *riemann != "exact" && !settings.contains("weno5"),
         };
-        for (riemann, settings) in all.iter().filter(is_tried) {
-            let grown = grown(dimension, riemann, settings);
-            println!("{dimension}d, {riemann}, {settings}: {grown:.3}");
-            // NaN fails this comparison.
-            let bounded = grown < 1.1;
-            if !bounded {
-                wrong += &format!("{dimension}d, {riemann}, {settings}: {grown:e}\n");
+        for (riemann, settings) in states.clone().filter(is_tried) {
+            let system = declared(WATER, dimension, riemann, settings);
+            wrong.check(&format!("{riemann}, {settings}"), &system, STILL_WATER);
+        }
+    }
+    wrong.end();
+}
+
+/// Fluxes of waves, and fluxes taken apart.
+#[test]
+fn corrected_waves_and_split_fluxes_are_bounded() {
+    let all = [
+        ("roe", "reconstruct: waves<limiter = mc>; time: euler;"),
+        ("hlle", "reconstruct: waves<limiter = mc>; time: euler;"),
+        ("roe", "reconstruct: waves<limiter = mc>; time: euler; sweep: strang;"),
+        ("hllc", "reconstruct: waf<limiter = mc>; time: euler; sweep: alternating;"),
+        ("roe", "reconstruct: waf<limiter = van_leer>; time: euler; sweep: dimensional;"),
+        ("hlle", "reconstruct: waf<limiter = mc>; time: euler; sweep: strang;"),
+        ("rtvd", "reconstruct: constant in fluxes; time: euler;"),
+        ("rtvd", "reconstruct: plm<limiter = van_leer> in fluxes; time: ssprk2;"),
+        (
+            "rtvd",
+            "reconstruct: plm<limiter = van_leer> in fluxes; time: van_leer; sweep: alternating;",
+        ),
+    ];
+    let mut wrong = Wrong::default();
+    for (riemann, settings) in all {
+        for dimension in 1..=3 {
+            let system = declared(WATER, dimension, riemann, settings);
+            wrong.check(&format!("{riemann}, {settings}"), &system, STILL_WATER);
+        }
+    }
+    wrong.end();
+}
+
+#[test]
+fn every_predictor_is_bounded_in_every_dimension() {
+    let all = [
+        ("hllc", "plm<limiter = mc> in primitive"),
+        ("hll", "plm<limiter = koren>"),
+        ("rusanov", "ppm"),
+        ("roe", "constant"),
+        ("force", "plm<limiter = mc>"),
+        ("hllc", "ppm in primitive"),
+        ("hllc", "ppm<follow = characteristics> in primitive"),
+    ];
+    let mut wrong = Wrong::default();
+    for time in check::predictors() {
+        for dimension in 1..=3 {
+            for sweep in ["unsplit", "strang"] {
+                let count = match (dimension, sweep) {
+                    (1, "strang") => 0,
+                    (3, "strang") => 1,
+                    (2, "strang") | (3, _) => 3,
+                    _ => all.len(),
+                };
+                // Van Leer's forecast follows no characteristics.
+                let fits = |made: &str| time != "van_leer" || !made.contains("follow");
+                for (riemann, made) in all[..count].iter().filter(|(_, made)| fits(made)) {
+                    let settings = format!("reconstruct: {made}; time: {time}; sweep: {sweep};");
+                    let system = declared(WATER, dimension, riemann, &settings);
+                    wrong.check(&format!("{riemann}, {settings}"), &system, STILL_WATER);
+                }
             }
         }
     }
-    assert!(wrong.is_empty(), "\n{wrong}");
+    wrong.end();
+}
+
+#[test]
+fn solvers_of_magnetized_and_relativistic_gases_are_bounded() {
+    let mut wrong = Wrong::default();
+    let plasmas =
+        [&IdealMhd::<1>::DEFINITION, &IdealMhd::<2>::DEFINITION, &IdealMhd::<3>::DEFINITION];
+    let constant = "reconstruct: constant; time: euler;";
+    let lines = "reconstruct: plm<limiter = mc> in primitive; time: ssprk2;";
+    for definition in plasmas {
+        for (riemann, order) in
+            [("hll", constant), ("hlld", constant), ("hll", lines), ("hlld", lines)]
+        {
+            let settings = format!("space: central<order = 2>; riemann: {riemann}; {order}");
+            wrong.check(&settings, &with_scheme(definition, &settings), STILL_PLASMA);
+        }
+    }
+    let gases = [
+        &RelativisticGas::<1>::DEFINITION,
+        &RelativisticGas::<2>::DEFINITION,
+        &RelativisticGas::<3>::DEFINITION,
+    ];
+    let swept = "reconstruct: constant; time: euler; sweep: strang;";
+    let lines = "reconstruct: plm<limiter = van_albada> in primitive; time: ssprk2;";
+    let forecast =
+        "reconstruct: plm<limiter = van_albada> in primitive; time: muscl_hancock; sweep: strang;";
+    for (at, definition) in gases.into_iter().enumerate() {
+        for riemann in ["hll", "contact", "rusanov", "force", "musta<stages = 2>"] {
+            // The pressure of each state is the root of an equation: in space two solvers and the shorter schemes are enough.
+            let orders = match (at, riemann) {
+                (2, "hll" | "contact") => &[constant, lines, swept][..],
+                (2, _) => &[],
+                (1, "musta<stages = 2>") => &[constant, forecast],
+                _ => &[constant, lines, forecast],
+            };
+            for order in orders {
+                let settings = format!("riemann: {riemann}; {order} repair: none;");
+                wrong.check(&settings, &with_scheme(definition, &settings), STILL_RADIATION);
+            }
+        }
+    }
+    wrong.end();
 }
 
 /// Returns the difference between a blast in the plane and itself with the axes exchanged, relative to its motion.

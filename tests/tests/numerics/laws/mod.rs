@@ -17,6 +17,7 @@ mod gas_waves;
 mod given;
 mod leveque;
 mod library;
+mod linear_waves;
 mod magnetic;
 mod open;
 mod order;
@@ -45,7 +46,7 @@ use std::sync::LazyLock;
 
 use stencil_compiler::model::Scheme;
 use stencil_runtime::{Boundary, Definition, Error, Number, Simulation, SystemDef};
-use stencil_tests::{OrPanic, Runs};
+use stencil_tests::{OrPanic, Runs, with_scheme};
 
 /// All reconstructions of states with each limiter, as a scheme has them.
 static RECONSTRUCTIONS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
@@ -188,16 +189,14 @@ fn law(text: &str, dimension: usize, reconstruct: &str, riemann: &str) -> System
 
 /// Returns a law of the library with a scheme as in [`law`], in place of its own.
 fn of_library(definition: &Definition, reconstruct: &str, riemann: &str) -> SystemDef {
-    let name = definition.name;
     let time = match corrects_waves(reconstruct) {
         true => "euler",
         false => "ssprk3",
     };
-    let scheme = format!(
-        "scheme s for {name} {{ reconstruct: {reconstruct}; riemann: {riemann}; time: {time}; }}"
-    );
-    let text = format!("{}\n{scheme}", definition.model);
-    SystemDef::from_text(name, &text).and_then(|system| system.with_scheme("s")).or_panic()
+    with_scheme(
+        definition,
+        &format!("reconstruct: {reconstruct}; riemann: {riemann}; time: {time};"),
+    )
 }
 
 /// Returns a run on a unit box, periodic or with outflow along x.
