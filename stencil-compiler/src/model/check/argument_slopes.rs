@@ -44,6 +44,7 @@ impl Terms<'_, '_> {
         arguments: &[Ast],
         span: Span,
     ) -> Typed {
+        self.no_user_function(call.name)?;
         if !call.is_scalar {
             return self.no_slope(by.span, "the slope by a vector or a tensor");
         }
@@ -67,8 +68,8 @@ impl Terms<'_, '_> {
         };
         let rank = value.rank;
         for _ in 0..times {
-            let mut slopes = Slopes { terms: self, span, base: &base, known: BTreeMap::new() };
-            slopes.known.insert(operand, Term::integer(1, span));
+            let known = [(operand, Term::integer(1, span))].into();
+            let mut slopes = Slopes { terms: self, span, base: &base, operand, known };
             value = slopes.of(&value)?;
         }
         let components = self.scope.components;
@@ -104,6 +105,8 @@ struct Slopes<'t, 's, 'a> {
     span: Span,
     /// The first part of the names of new `let`s.
     base: &'t str,
+    /// The `let` by which they are.
+    operand: usize,
     /// Of `let`s.
     known: BTreeMap<usize, Term>,
 }
@@ -167,6 +170,10 @@ impl Slopes<'_, '_, '_> {
     fn of_let(&mut self, at: usize) -> Option<Term> {
         if let Some(known) = self.known.get(&at) {
             return Some(known.clone());
+        }
+        // A `let` is made of those before it.
+        if at < self.operand {
+            return Some(self.number(0, 1));
         }
         let item = self.terms.scope.expansion.lets.get(at)?;
         let (value, is_loop) = (item.value.clone(), item.within.is_some());
