@@ -24,7 +24,7 @@ use super::{
 };
 use crate::catalogue::centering::CENTRE;
 use crate::diag::Span;
-use crate::expr::{Builder, Op, Ref};
+use crate::expr::{Builder, Expr, Op, Ref};
 
 const AXES: [&str; 3] = ["x", "y", "z"];
 const HERE: Offset = [0; 3];
@@ -132,9 +132,8 @@ impl Algorithm {
             let own = lowest[at];
             for access in self.functions[at].def.accesses() {
                 let read = &mut lowest[access.of.0 as usize];
-                for axis in 0..3 {
-                    read[axis] = read[axis].min(own[axis] + access.at[axis]);
-                }
+                let here = *read;
+                *read = std::array::from_fn(|axis| here[axis].min(own[axis] + access.at[axis]));
             }
         }
         lowest
@@ -226,12 +225,7 @@ impl<'a> Making<'a> {
     }
 
     /// The component along an axis in a cell; in a ghost cell beyond the lower face, what closes the next cell.
-    fn closing(
-        &mut self,
-        components: &[FnId],
-        axis: usize,
-        open: [bool; 3],
-    ) -> crate::expr::Expr<Atom> {
+    fn closing(&mut self, components: &[FnId], axis: usize, open: [bool; 3]) -> Expr<Atom> {
         let others: Vec<usize> = (0..components.len()).filter(|other| *other != axis).collect();
         let ratios: Vec<UniformId> = others.iter().map(|other| self.ratio(axis, *other)).collect();
         let mut b = Builder::new();
@@ -311,9 +305,9 @@ impl<'a> Making<'a> {
             sums.extend(sums.clone().into_iter().map(|sum| sum + OpenFaces::last(axis)));
         }
         for substep in 0..self.algorithm.substeps.len() {
-            let updates = self.algorithm.substeps[substep].updates.iter();
-            let Some(at) = updates.clone().position(|(of, _)| *of == state) else { continue };
-            let (_, new) = self.algorithm.substeps[substep].updates[at];
+            let updates = &self.algorithm.substeps[substep].updates;
+            let Some(at) = updates.iter().position(|(of, _)| *of == state) else { continue };
+            let (_, new) = updates[at];
             let mut b = Builder::new();
             let mut value = b.atom(Atom::Access(Access { of: new, at: HERE }));
             let mark = b.atom(Atom::Access(Access { of: self.marks, at: HERE }));

@@ -307,28 +307,6 @@ mod tests {
     use crate::model::parse::parse_str;
     use crate::model::text;
 
-    /// On faces and edges the rate and the far values lie where the components do.
-    #[test]
-    fn layers_lie_at_the_places_of_components() {
-        let model = parse_str(
-            "system Solid in 2d { face field v: vector; edge field s: symmetric; edge field e: vector<3>; face conserved b: vector<3>;
-                ddt(v) = div(s); ddt(s) = sym(grad(v)); ddt(e) = 0*e; flux b -> outer(to_cells(b), [0, 0, 1]) - outer([0, 0, 1], to_cells(b)); }
-             scheme s for Solid { space: central<order = 2>; reconstruct: plm; riemann: hll; time: ssprk2; }",
-        );
-        let model = model.unwrap_or_else(|e| panic!("{e:?}"));
-        let faces = vec![LayerFace { axis: 1, upper: true, begin: 0.8, width: 0.2, strength: 9.0 }];
-        let far = |names: &[&str], far| names.iter().map(|name| (name.to_string(), far)).collect();
-        let names = ["v_x", "s_xx", "s_xy", "e_x", "e_z"];
-        for value in [Far::Number(1.0), Far::Given] {
-            let layer = Layer { faces: faces.clone(), far: far(&names, value) };
-            let made = model.with_layers(&[layer]).unwrap_or_else(|e| panic!("{e}"));
-            discretize(&made).unwrap_or_else(|e| panic!("{e:?}"));
-        }
-        let layer = Layer { faces, far: far(&["b_z"], Far::Number(0.0)) };
-        let error = model.with_layers(&[layer]).unwrap_err();
-        assert!(error.contains("`b` is conserved on faces"), "{error}");
-    }
-
     /// Fields of all ranks and symmetries, in layers with numbers and with sources.
     #[test]
     fn a_model_with_layers_reads_back() {

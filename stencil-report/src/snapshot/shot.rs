@@ -26,8 +26,8 @@ enum Subject {
 
 impl Shot {
     /// Chooses the plane at `slice` or the line through `line` of some fields, or of all if none is named. If neither is
-    /// given, it is all of a line or a plane; of a box, the [planes through its middle](through_middle) that stand for
-    /// so many fields.
+    /// given, it is all of a line or a plane; of a box, the three planes through its middle, or one if there are more
+    /// than three fields.
     ///
     /// # Errors
     /// If there is no such field, fields differ in their meshes, or the mesh has no such plane or line.

@@ -194,13 +194,15 @@ impl Boundary {
     /// cells next to the face, of the order of the scheme's differences, at most six. Ghost cells of a field without
     /// smoothing (its own equation has no second derivative of it), or with a flux, are of second order: 2 * value -
     /// mirror image. A polynomial of high order would let its disturbances grow. If a conservation law differentiates
-    /// nothing but fluxes, all ghost cells of its fields have this value: the solver meets the given state.
+    /// nothing but fluxes, all ghost cells of its fields have this value: the solver meets the given state. A component of
+    /// a field on faces or edges that lies on the face has this value there, and is a mirror image about it.
     pub fn dirichlet(value: f64) -> Self {
         Boundary(Kind::Dirichlet(Value::Constant(value)))
     }
 
     /// Returns a value on the face that is a function of x, y, z and t; see [`dirichlet`](Self::dirichlet). It is
-    /// called with points of the face, at the time of each substep, on several threads.
+    /// called with points of the face, at the time of each substep, on several threads. Of a component on faces or edges
+    /// these are the points where it lies; one that lies on an upper face takes numbers alone.
     pub fn dirichlet_with(
         value: impl Fn(f64, f64, f64, f64) -> f64 + Send + Sync + 'static,
     ) -> Self {

@@ -4,6 +4,7 @@
 use std::f64::consts::TAU;
 
 use physics::systems::IdealMhd;
+use stencil_compiler::model::layer::{Far, Layer, LayerFace};
 use stencil_runtime::{Axis, Boundary, Builder, Definition, Face, Simulation, System, SystemDef};
 use stencil_tests::{OrPanic, Runs};
 
@@ -143,4 +144,8 @@ fn fields_through_faces_are_not_given() {
         let error = run.build().err().map(|error| error.to_string()).unwrap_or_default();
         assert!(error.contains("such that its divergence stays"), "{error}");
     }
+    let face = LayerFace { axis: 0, upper: true, begin: 0.8, width: 0.2, strength: 9.0 };
+    let far = [("b_z".to_string(), Far::Number(0.0))].into();
+    let error = system.model().with_layers(&[Layer { faces: vec![face], far }]).unwrap_err();
+    assert!(error.contains("`b` is conserved on faces"), "{error}");
 }

@@ -5,8 +5,8 @@ use super::*;
 fn light(dimension: usize) -> SystemDef {
     let text = format!(
         "pub system Light in {dimension}d {{
-            field q: scalar; edge field e: vector<3>; face field b: vector<3>; edge field s: symmetric;
-            ddt(q) = 0*q; ddt(e) = curl(b); ddt(b) = -curl(e); ddt(s) = 0*s;
+            field q: scalar; edge field e: vector; face field b: vector; edge field s: symmetric;
+            ddt(q) = 0*q; ddt(e) = 0*e; ddt(b) = 0*b; ddt(s) = 0*s;
         }}
         scheme yee for Light {{ space: central<order = 2>; time: ssprk2; }}"
     );
