@@ -43,6 +43,11 @@ pub(super) fn definition(
     }
     let test = function.value(values[looped.variables])?;
     out += &format!("    if (0 < {test}) return b0;\n");
+    // Variables that are all NaN stay so, and the test fails in each iteration to come: cells of a tile beyond the mesh have
+    // such values, and whole warps of them.
+    let stays = |at: usize| format!("{0} != {0} && b{at} != b{at}", argument(at));
+    let stay: Vec<String> = (0..looped.variables).map(stays).collect();
+    out += &format!("    if ({}) break;\n", stay.join(" && "));
     for at in 0..looped.variables {
         out += &format!("    {} = b{at};\n", argument(at));
     }
