@@ -7,7 +7,7 @@ use crate::discretize::DiscretizeError;
 use crate::discretize::conserve::algebra::Algebra;
 use crate::discretize::conserve::families::sum_of_families;
 use crate::discretize::conserve::{AXES, Law};
-use crate::discretize::expand::{Result, Sides};
+use crate::discretize::expand::{Expander, Result, Sides, States};
 use crate::discretize::poly::Poly;
 use crate::model::{Gives, RiemannSolver, Waves};
 
@@ -24,19 +24,7 @@ impl Law<'_> {
         axis: usize,
     ) -> Result<()> {
         let mut expander = self.expander_for_forms()?;
-        let below = self.drawn(&mut expander, 0);
-        let others = below.lets.values().map(Vec::len).sum::<usize>();
-        let beyond = below.components.len() + self.components.sources.len() + others + 1;
-        let mut both = [below, self.drawn(&mut expander, beyond)];
-        let [below, above] = &mut both;
-        let halves = self.components.halves[..below.components.len()].iter();
-        for (component, _) in halves.enumerate().filter(|(_, halves)| halves[axis]) {
-            // Both sides of a face share what lies on it.
-            above.components[component] = below.components[component].clone();
-        }
-        for (states, word) in both.iter_mut().zip(["below", "above"]) {
-            self.complete(&mut expander, states, word)?;
-        }
+        let both = self.pair(&mut expander, axis)?;
         let (mut speeds, mut ranged, mut fluxes) = (Vec::new(), Vec::new(), Vec::new());
         for (states, word) in both.iter().zip(["below", "above"]) {
             let [own, of] = self.possible(&mut expander, waves, states, axis, word)?;
@@ -58,12 +46,8 @@ impl Law<'_> {
                 of.plus(&rise, &integrals[at])?,
             ]);
         }
-        let speeds_of: Vec<Poly> = declared.iter().map(|of| of.wave.speed.clone()).collect();
-        let mut faster = Vec::new();
-        for two in speeds_of.windows(2) {
-            faster.push(of.max(&two[0], &two[1]));
-        }
         let [sums, moved] = sums(of, &declared)?;
+        let [faster, next] = neighbours(of, &declared);
         let (jumps, rises): (Vec<Poly>, Vec<Poly>) = own.into_iter().map(<(_, _)>::from).unzip();
         let all = match solver.gives {
             Gives::FluxWaves => vec![("flux", sums, rises)],
@@ -76,13 +60,29 @@ impl Law<'_> {
                 return Err(self.other_jump(solver, axis, what, &wrong));
             }
         }
-        if self.model.scheme.fallback.is_none() || faster.is_empty() {
-            return Ok(());
-        }
-        match pairs(faster, speeds_of[1..].to_vec()).wrong(&expander) {
+        // Another solver looks at the states between waves, in their order.
+        let is_ordered = self.model.scheme.fallback.is_some() && !faster.is_empty();
+        match is_ordered.then(|| pairs(faster, next).wrong(&expander)).flatten() {
             Some(Wrong::Other(at, speeds)) => Err(out_of_order(solver, at, speeds)),
             _ => Ok(()),
         }
+    }
+
+    /// Two states whose values are drawn, which share what lies on the face between them.
+    fn pair(&self, expander: &mut Expander<'_>, axis: usize) -> Result<[States; 2]> {
+        let below = self.drawn(expander, 0);
+        let others = below.lets.values().map(Vec::len).sum::<usize>();
+        let beyond = below.components.len() + self.components.sources.len() + others + 1;
+        let mut both = [below, self.drawn(expander, beyond)];
+        let [below, above] = &mut both;
+        let halves = self.components.halves[..below.components.len()].iter();
+        for (component, _) in halves.enumerate().filter(|(_, halves)| halves[axis]) {
+            above.components[component] = below.components[component].clone();
+        }
+        for (states, word) in both.iter_mut().zip(["below", "above"]) {
+            self.complete(expander, states, word)?;
+        }
+        Ok(both)
     }
 
     fn other_jump(
@@ -130,6 +130,14 @@ fn out_of_order(solver: &RiemannSolver, at: usize, [speed, next]: [f64; 2]) -> D
     );
     let span = solver.waves.get(at).map_or(solver.span, |wave| wave.span);
     DiscretizeError::new(Code::OtherJump, span, message)
+}
+
+/// The faster of the speeds of each wave and the next one, and those of the next ones: the same if waves stand from the slowest to the
+/// fastest.
+fn neighbours(of: &mut Algebra<'_, '_>, waves: &[DeclaredWave]) -> [Vec<Poly>; 2] {
+    let two = waves.windows(2).map(|two| [&two[0].wave.speed, &two[1].wave.speed]);
+    let both = two.map(|[own, next]| (of.max(own, next), next.clone()));
+    both.unzip().into()
 }
 
 /// The sums of waves over all of them, and those of their products with their speeds.
