@@ -68,9 +68,9 @@ fn slopes_are_limits_of_differences() {
     let by_hand = "2*(q + n)*n";
     let slopes = ["d[a](inner(q + n, n))", "d2[a](inner(q + n, n))", by_hand, "2*n"]
         .map(|value| observed(&source("q", value), [16, 1, 1], &[1.4], &[q.clone(), n.clone()]));
-    for i in 0..16 {
-        assert!((slopes[0][i] - slopes[2][i]).abs() < 1e-14);
-        assert!((slopes[1][i] - slopes[3][i]).abs() < 1e-14);
+    for [slope, by_hand] in [[0, 2], [1, 3]] {
+        let mut pairs = slopes[slope].iter().zip(&slopes[by_hand]);
+        assert!(pairs.all(|(a, b)| (a - b).abs() < 1e-14));
     }
 }
 
