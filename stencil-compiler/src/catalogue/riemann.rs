@@ -36,7 +36,7 @@ impl Solver {
 
     /// Does it make states between waves that the law may not allow? Then another solver may take its place there.
     pub(crate) fn falls_back(&self) -> bool {
-        self.needs == Needs::All || self.name == DECLARED_WAVES.name
+        self.needs == Needs::All
     }
 }
 
@@ -51,7 +51,7 @@ pub(crate) enum Needs {
     Speeds,
     /// The speeds in a state between both sides, too.
     Average,
-    /// The contact and the work of the pressure, in addition.
+    /// Bounds of the speeds, the contact and the work of the pressure.
     Contact,
     /// The speeds of all waves.
     All,

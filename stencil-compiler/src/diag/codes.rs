@@ -166,6 +166,8 @@ codes! {
         "A solver that gives waves takes the jump between both sides of a face apart. The vectors of its waves, times their strengths, add up to the jump of the conserved fields, and with their speeds as factors to the jump of the fluxes and the path integrals of products; vectors written with `flux` add up to the latter. The compiler checks this with numbers. Waves whose speeds and vectors are approximate are written with `flux`: then the sum is exact for any speeds.";
     NeedsPaths = "P0413", "product with slopes in a scheme that does not integrate it",
         "A `product` is integrated along a path between both sides of a face. It goes with solvers that add the fluxes of both sides and a multiple of the jump, `rusanov`, `hll`, `hlle` and `roe`, and with solvers of the system that give fluxes or waves; and with every reconstruction of states.";
+    NoPossibleState = "P0414", "Riemann solver that no state was found for",
+        "A solver of the system is checked with numbers, at states inside of the ranges (`where`) that have finite waves and fluxes. None was found among those that were drawn. Values of the primitives are drawn if the system declares `primitive { .. }`, and those of the conserved fields follow; otherwise conserved fields are drawn, and few of these have a positive pressure.";
     NotToml = "F0001", "not TOML",
         "A problem file is TOML: lines `key = value`, sections `[name]`, text in quotes, lists in brackets, comments after `#`.";
     NoSuchSetting = "F0101", "unknown name in a problem file",

@@ -63,6 +63,22 @@ impl Gives {
     pub fn are_waves(self) -> bool {
         matches!(self, Gives::Waves | Gives::FluxWaves)
     }
+
+    /// The reason why no other solver takes the place of a declared one that gives so many waves, if none does; `has_ranges` if the
+    /// system has ranges that states between the waves may leave.
+    pub(super) fn no_fallback(self, waves: usize, has_ranges: bool) -> Option<&'static str> {
+        match self {
+            Gives::State | Gives::Fluxes => {
+                Some("there are no states between waves, as it gives none")
+            }
+            Gives::FluxWaves => Some("waves of fluxes have no states between them"),
+            Gives::Waves if waves < 2 => Some("there is no state between fewer than two waves"),
+            Gives::Waves if !has_ranges => {
+                Some("the system has no ranges (`where`) that states between waves may leave")
+            }
+            Gives::Waves => None,
+        }
+    }
 }
 
 /// `p = ..;` or `flux m -> ..;` of a solver.
@@ -109,6 +125,15 @@ impl Model {
     pub(crate) fn solver(&self, scheme: &Scheme) -> Option<&'static Solver> {
         let own = self.declared_solver(scheme).map(|own| row(own.gives.are_waves()));
         catalogue::find(&scheme.riemann).or(own)
+    }
+
+    /// The rows of the solver of a scheme, and of the one for faces where it fails if there is one.
+    pub(crate) fn solvers_of(&self, scheme: &Scheme) -> impl Iterator<Item = &'static Solver> {
+        let other = scheme.fallback.as_ref();
+        let other =
+            other.map(|name| Scheme { riemann: name.clone(), fallback: None, ..scheme.clone() });
+        let other = other.and_then(|scheme| self.solver(&scheme));
+        self.solver(scheme).into_iter().chain(other)
     }
 
     /// A `let` of the model, or one of the solver that the chosen scheme takes.

@@ -50,8 +50,7 @@ impl Faces {
         let corners = forecast == Some(Forecast::Corners) && !is_swept;
         let number =
             courant((reconstruction, limiter), (forecast, scheme.traces), tableau, region, smears);
-        let most = model.solver(scheme).and_then(|of| of.most);
-        let number = most.map_or(number, |most| number.min(most));
+        let number = model.solvers_of(scheme).filter_map(|of| of.most).fold(number, f64::min);
         Some(Faces {
             number: if corners { number.min(AT_CORNERS[model.dimension - 1]) } else { number },
             at_once: if is_swept { 1 } else { model.dimension },

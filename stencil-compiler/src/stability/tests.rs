@@ -332,6 +332,9 @@ fn courant_numbers_of_reconstructions() {
     assert!((kept(fifth, 1) - 0.5).abs() < 1e-3 && (kept(fifth, 3) - 1.0 / 6.0).abs() < 1e-3);
     assert!((kept(&format!("{fifth} sweep: strang;"), 3) - 0.5).abs() < 1e-3);
     assert!((kept(&format!("{fifth} repair: none;"), 3) - 1.435 / 3.0).abs() < 1e-3);
+    // The strictest of the solver and of the one behind `else` counts.
+    let other = "reconstruct: plm; riemann: roe<else = rtvd>; time: ssprk2; repair: none;";
+    assert!((kept(other, 1) - 0.7).abs() < 1e-3, "{}", kept(other, 1));
     let kept_by = "conserved q: scalar where q > 0; flux q -> [q]; cfl { advective: 1 }";
     let by_euler = "reconstruct: weno5; riemann: rusanov; time: euler;";
     let others = integrators_for(&model(1, kept_by, by_euler));

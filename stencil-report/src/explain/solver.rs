@@ -37,7 +37,7 @@ mod tests {
             (
                 "conserved q: scalar; flux q -> [q^2]; waves { flow: [2*q]; }",
                 "",
-                "hll, as without `riemann`, the least diffusive that fits: `waves` bounds the speeds",
+                "hll, as without `riemann`, the least diffusive that fits: `waves` bounds the speeds, so none between both sides are added as by `hlle`",
             ),
             (
                 &speed,

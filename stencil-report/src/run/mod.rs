@@ -246,7 +246,8 @@ impl<T: Number> Render for Summary<'_, T> {
                 .repairs()
                 .then(|| format!("to keep {} (`repair: none` does not)", model.ranges_text()));
             let other = model.scheme.fallback.iter();
-            let other = other.map(|name| format!("by `{name}` where the linear law fails"));
+            let other =
+                other.map(|name| format!("by `{name}` where `{}` fails", model.scheme.riemann));
             let why: Vec<String> = kept.into_iter().chain(other).collect();
             let repaired = counted(repaired, "flux");
             summary = summary.row("repaired", format_args!("{repaired}, {}", why.join(", or ")));

@@ -25,7 +25,7 @@ impl Law<'_> {
     /// If a primitive has another value, at its place.
     pub(super) fn check_round_trip(&self, what: &str, primitives: &Primitives) -> Result<()> {
         let mut expander = self.expander_for_forms()?;
-        let mut states = self.free(&mut expander, primitives);
+        let mut states = self.free(&mut expander, &primitives.variables, 0);
         let given = primitives.variables.iter().filter_map(|variable| {
             let TermKind::Let(at) = variable.kind else {
                 return None;
@@ -75,7 +75,7 @@ impl Law<'_> {
             return Ok(());
         };
         let mut expander = self.expander_for_forms()?;
-        let mut states = self.free(&mut expander, primitives);
+        let mut states = self.free(&mut expander, &primitives.variables, 0);
         let others = self.others(&mut expander, at_face, &states);
         self.follow(&mut expander, primitives, &mut states, "there")?;
         let ranges = self.ranged(&mut expander, &states)?;
@@ -158,15 +158,20 @@ impl Law<'_> {
             || term.parts().iter().any(|part| self.reads(part, fields))
     }
 
-    /// States with a free atom for each entry of a primitive.
-    fn free(&self, expander: &mut Expander<'_>, primitives: &Primitives) -> States {
-        let mut free = self.components.fields.len() + self.components.sources.len();
-        let fields = 0..self.components.fields.len();
+    /// States with a free atom for each component and each entry of a primitive, the numbers of which begin at `first`.
+    pub(super) fn free(
+        &self,
+        expander: &mut Expander<'_>,
+        variables: &[Term],
+        first: usize,
+    ) -> States {
+        let count = self.components.fields.len();
+        let mut free = first + count + self.components.sources.len();
         let mut states = States {
-            components: fields.map(|i| expander.atoms.state(i)).collect(),
+            components: (first..first + count).map(|i| expander.atoms.state(i)).collect(),
             ..States::default()
         };
-        for variable in &primitives.variables {
+        for variable in variables {
             let TermKind::Let(at) = variable.kind else {
                 continue;
             };

@@ -81,7 +81,7 @@ impl Law<'_> {
             Some("reconstruction by families of waves")
         } else if scheme.variables == Variables::Fluxes {
             Some("reconstructed fluxes")
-        } else if self.solver.row.splits {
+        } else if self.model.solvers_of(scheme).any(|solver| solver.splits) {
             Some("a solver that splits fluxes")
         } else if scheme.sweep != Sweep::Unsplit {
             Some("a step that is split by axes")
@@ -179,8 +179,8 @@ impl Law<'_> {
     }
 
     /// The part of what differs between both sides of the upper face of a cell along an axis by which the side that the flow comes from
-    /// weighs more than the mean: half of it if a step flows through a thousandth of a cell or more, and less if it is slower, so that
-    /// the rounding of a flow at rest chooses no side (J. M. Stone, K. Tomida, C. J. White and K. G. Felker, Astrophys. J. Suppl. 249, 4,
+    /// weighs more than the mean: half of it if a step flows through a thousandth of a cell or more, and in proportion if it is slower, so
+    /// that the rounding of a flow at rest chooses no side (J. M. Stone, K. Tomida, C. J. White and K. G. Felker, Astrophys. J. Suppl. 249, 4,
     /// 2020, as in their code). Nothing if the flow is not known.
     fn upwind_at_face(&self, of: &mut Algebra<'_, '_>, axis: usize) -> Result<Option<Poly>> {
         let Some(waves) = self.waves.as_ref().filter(|waves| waves.flow.is_some()) else {

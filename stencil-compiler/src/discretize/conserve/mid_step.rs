@@ -7,8 +7,9 @@
 //! cell's state in the middle of the step.
 //!
 //! Along one axis alone the divergence of such a field is not zero. First states move as if nothing changed along the axis; those of the
-//! last ones see the rise of the field along it together with the fluxes beside, which balance it. So the terms in this rise that
-//! Gardiner and Stone add by themselves are those of the fluxes here.
+//! last ones see the rise of the field along it together with the fluxes beside, which balance it. Gardiner and Stone add terms
+//! in this rise to both. Those of last states are in the fluxes here. Those of first states are left out, also `dt/2 v_y d[x](b_x)` of
+//! a field across: first fluxes enter with half a step as a factor, so a step stays of second order.
 
 use std::collections::BTreeMap;
 

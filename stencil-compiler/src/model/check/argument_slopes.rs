@@ -22,6 +22,15 @@ impl Terms<'_, '_> {
         of: &Ast,
         span: Span,
     ) -> Option<Typed> {
+        let (call, arguments) = self.called(by, of)?;
+        if ["x", "y", "z"].contains(&by.text.as_str()) {
+            return Some(self.ambiguous(&call.name.text, by, span));
+        }
+        Some(self.slope_of_call(call, by, times, arguments, span))
+    }
+
+    /// The call of a function that has an argument of this name, and its operands.
+    fn called<'n>(&self, by: &Name, of: &'n Ast) -> Option<(Called<'n>, &'n [Ast])> {
         let AstKind::Call(name, arguments) = &of.kind else {
             return None;
         };
@@ -32,8 +41,21 @@ impl Terms<'_, '_> {
         let function = self.scope.functions.get(index)?.item.meaning.as_ref()?;
         let at = function.arguments.iter().position(|(own, _)| own.text == by.text)?;
         let is_scalar = function.arguments[at].1 == Rank::Scalar;
-        let call = Called { index, name, declared, at, is_scalar };
-        Some(self.slope_of_call(call, by, times, arguments, span))
+        Some((Called { index, name, declared, at, is_scalar }, arguments))
+    }
+
+    /// Reports a slope by an argument that is named as an axis.
+    fn ambiguous(&mut self, function: &str, by: &Name, span: Span) -> Typed {
+        let by = &by.text;
+        let message = format!(
+            "`d[{by}]({function}(..))` may be the slope of `{function}` by its argument `{by}`, or the derivative along the axis {by}"
+        );
+        let help = format!(
+            "for the slope give the argument another name; for the derivative name the value, `let value = {function}(..);`, and \
+             write `d[{by}](value)`"
+        );
+        self.scope.report(Diagnostic::new(Code::NoSlopeOfCall, span, message).help(help));
+        None
     }
 
     fn slope_of_call(

@@ -56,12 +56,16 @@ impl Model {
     fn known_waves(&self) -> (Vec<Needs>, &'static str) {
         let mut met = vec![Needs::Nothing];
         if let Some(waves) = &self.waves {
+            // They bound all waves, so those of a state between both sides add nothing.
             met.extend([Needs::Radius, Needs::Speeds]);
             if waves.has_contact() && self.carries_contact() {
                 met.push(Needs::Contact);
                 return (met, "`waves` has the speeds and the contact");
             }
-            return (met, "`waves` bounds the speeds");
+            return (
+                met,
+                "`waves` bounds the speeds, so none between both sides are added as by `hlle`",
+            );
         }
         if let Some(derived) = self.derived_waves() {
             met.extend([Needs::Radius, Needs::Speeds, Needs::Average]);

@@ -103,9 +103,9 @@ fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: 
     (scheme.average, scheme.fallback) = (Averaged::Faces, None);
     if let Some(own) = system.solvers.iter().find(|own| own.name.text == choice.text) {
         (scheme.riemann, scheme.riemann_parameter) = (choice.text.clone(), None);
-        // States between waves may leave ranges.
-        if gives(own) != Gives::Waves {
-            return without_argument(setting, diagnostics);
+        let has_ranges = !system.ranges.is_empty();
+        if let Some(why) = gives(own).no_fallback(own.waves.len(), has_ranges) {
+            return without_fallback(setting, why, diagnostics);
         }
         let others: Vec<&str> = riemann::ALL.iter().map(|solver| solver.name).collect();
         fallback(system, scheme, setting, &others, diagnostics);
@@ -138,6 +138,15 @@ fn solver(system: &System, scheme: &mut Scheme, setting: &Setting, diagnostics: 
     if has_contact(system, solver.name, choice.span, diagnostics) {
         scheme.riemann = solver.name.to_string();
     }
+}
+
+/// Reports all settings of a declared solver that no other one takes the place of, and the reason.
+fn without_fallback(setting: &Setting, why: &str, diagnostics: &mut Diagnostics) {
+    let Some((key, _)) = setting.arguments.iter().find(|(key, _)| key.text == ELSE) else {
+        return without_argument(setting, diagnostics);
+    };
+    let message = format!("`{}` has no setting `{ELSE}`: {why}", setting.choice.text);
+    diagnostics.push(Diagnostic::new(Code::BadSchemeKey, key.span, message));
 }
 
 /// Reads the solver for faces where the chosen one fails, if there is one: one of these.
@@ -284,14 +293,21 @@ impl Scheme {
             _ => "",
         };
         let solver = |own: &RiemannSolver| {
-            let gives = match own.gives.are_waves() {
-                true => "wave above.q - below.q at below.q { q = 1; }",
-                false => "q = below.q;",
+            let gives = match own.gives {
+                Gives::Waves => {
+                    "wave above.q - below.q at below.q { q = 1; }".repeat(own.waves.len())
+                }
+                Gives::FluxWaves => "wave rise(q) at 1 { flux q -> 1; }".to_string(),
+                Gives::State | Gives::Fluxes => "q = below.q;".to_string(),
             };
             format!("riemann {} {{ {gives} }} ", own.name)
         };
         let solvers: String = solvers.iter().map(solver).collect();
-        let law = ANY_LAW.replace("waves {", &format!("{solvers} waves {{"));
+        let mut law = ANY_LAW.replace("waves {", &format!("{solvers} waves {{"));
+        if key == "riemann" {
+            // Another solver may take the place of one that leaves ranges.
+            law = law.replace("conserved q: scalar", "conserved q: scalar where q > 0");
+        }
         let read = |others: &str| parse_str(&format!("{law} {{ {others} {key}: {text}; }}"));
         let read = match (read(others), key) {
             // Settings that go with reconstructed fluxes alone.

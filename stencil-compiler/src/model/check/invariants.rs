@@ -15,8 +15,7 @@ use crate::expr::Rational;
 use crate::model::parse::{normal_unit, number};
 use crate::model::riemann::row;
 use crate::model::{
-    Gives, HIGHEST, Model, Primitives, Range, Scheme, Symmetry, Term, TermKind, Variables, Waves,
-    to_f64,
+    HIGHEST, Model, Primitives, Range, Scheme, Symmetry, Term, TermKind, Variables, Waves, to_f64,
 };
 
 /// The error, in words for the maker of the model.
@@ -301,8 +300,10 @@ impl Model {
             solver.parameter.is_some_and(fits) && printed(&value)
         });
         ensure(fits, || format!("a wrong parameter of the solver `{}`", solver.name))?;
-        let own = self.declared_solver(scheme).map(|own| own.gives);
-        let falls_back = solver.falls_back() && own.is_none_or(|gives| gives != Gives::FluxWaves);
+        let falls_back = match own {
+            None => solver.falls_back(),
+            Some(own) => own.gives.no_fallback(own.waves.len(), !self.ranges.is_empty()).is_none(),
+        };
         let others = |name: &String| {
             let is_own = riemann::find(name).is_none();
             if is_own && riemann::find(&scheme.riemann).is_none() {

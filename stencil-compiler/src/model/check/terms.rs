@@ -382,8 +382,7 @@ impl<'s, 'a> Terms<'s, 'a> {
     }
 
     fn derivative(&mut self, axis: &Name, times: u32, of: &Ast, span: Span) -> Typed {
-        let is_axis = ["x", "y", "z"].contains(&axis.text.as_str());
-        if !is_axis && let Some(slope) = self.argument_slope(axis, times, of, span) {
+        if let Some(slope) = self.argument_slope(axis, times, of, span) {
             return slope;
         }
         let found = self.axis(axis);

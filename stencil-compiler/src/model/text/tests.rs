@@ -280,7 +280,7 @@ fn conservation_laws_print_and_read_back() {
         ddt(m) = -g*h*grad(b); ddt(b) = 0;
         let p = g*h^2/2 where p >= 0 and p < 1e9; waves { sound: sqrt(g*h); pressure: p; flow: u; density: h }
         cfl { advective: norm(u) + sqrt(g*h); }
-        riemann whole_jump { wave 1 at 0 { h = above.h - below.h; m = above.m - below.m; } }
+        riemann whole_jump { wave 1 at 0 { h = above.h - below.h; } wave 1 at 1 { m = above.m - below.m; } }
     }
     scheme fine for W { reconstruct: weno_z; riemann: rusanov; time: ssprk3; repair: none; }
     scheme sharp for W { reconstruct: plm<limiter = generalized_minmod, theta = 1.30>; }

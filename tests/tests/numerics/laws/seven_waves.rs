@@ -117,9 +117,11 @@ fn another_solver_helps_where_waves_leave_the_ranges() {
         simulation.fill("b_x", |_, _, _| b[0]);
         simulation.fill("b_y", |_, _, _| b[1]);
         let done = simulation.run_until(0.05, |_, _| ());
-        (done.is_ok(), simulation.flat("rho").into_iter().fold(f64::INFINITY, f64::min))
+        let counted = simulation.repairs().or_panic().map(|counts| counts.sum());
+        (done.is_ok(), simulation.flat("rho").into_iter().fold(f64::INFINITY, f64::min), counted)
     };
-    assert!(!run(None).0);
-    let (done, least) = run(Some("hll"));
-    assert!(done && least > 0.0, "{done} {least}");
+    let (done, _, counted) = run(None);
+    assert!(!done && counted.is_none());
+    let (done, least, counted) = run(Some("hll"));
+    assert!(done && least > 0.0 && counted > Some(0), "{done} {least} {counted:?}");
 }

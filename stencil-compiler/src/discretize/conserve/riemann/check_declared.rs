@@ -1,19 +1,27 @@
 //! A numerical check that a declared solver gives the declared flux where nothing jumps, and waves that add up where something does.
 //!
-//! Points are of any sign and size, so there are impossible states among them, at which a law has values and a solver
-//! may have others. Those tell nothing: the ones outside of a range, and those without waves. Rounding may speak
-//! against a good solver at some of the others, and at some a wrong one agrees.
+//! Points are of any sign and size, and of the primitives if the system declares them. So there are impossible states among
+//! them, at which a law has values and a solver may have others. Those tell nothing: the ones outside of a range, and those
+//! without waves. Rounding may speak against a good solver at some of the others, and at some a wrong one agrees. A solver
+//! that no possible state speaks for is refused.
 
 use super::super::sample::Point;
 use super::super::{AXES, Law};
+use crate::catalogue::Centering;
 use crate::diag::Code;
 use crate::discretize::DiscretizeError;
 use crate::discretize::expand::{Expander, Result, Sides, States};
 use crate::discretize::poly::Poly;
-use crate::model::{RiemannSolver, Waves, to_f64};
+use crate::model::{Primitives, RiemannSolver, Waves, to_f64};
 
 /// Points at which a solver is tried.
 const POINTS: u64 = 64;
+
+/// Possible states for which more points are drawn, where fewer than these are possible.
+const ENOUGH: u32 = 16;
+
+/// The most points that are drawn.
+const DRAWN: u64 = 64 * POINTS;
 
 /// The error of a flux of parts of order one by rounding, and by loops that end by a test.
 const ROUNDING: f64 = 1e-5;
@@ -36,6 +44,8 @@ pub(super) enum Wrong {
     Other(usize, [f64; 2]),
     /// It gives no finite value of this number, where that of the law is finite.
     None(usize),
+    /// No state that was drawn is possible.
+    Untried,
 }
 
 impl Law<'_> {
@@ -70,17 +80,53 @@ impl Law<'_> {
         axis: usize,
     ) -> Result<Pairs> {
         let label = "alone";
-        let fields = 0..self.components.fields.len();
-        let states = States {
-            components: fields.map(|i| expander.atoms.state(i)).collect(),
-            ..States::default()
-        };
+        let mut states = self.drawn(expander, 0);
+        self.complete(expander, &mut states, label)?;
         let both = ["below", "above"].map(|word| (states.clone(), word.to_string()));
         let both = Sides::new(axis, both, 0);
         let [waves, ranged] = self.possible(expander, waves, &states, axis, label)?;
         let own = self.fluxes(expander, &states, axis, label)?;
         let solved = self.declared_fluxes(expander, both, [&own, &own])?;
         Ok(Pairs { solved, own, waves, ranged })
+    }
+
+    /// A state whose values are drawn, with numbers of atoms from `first`: its components, and its primitives if there are some.
+    pub(super) fn drawn(&self, expander: &mut Expander<'_>, first: usize) -> States {
+        let variables = self.drawn_from().map_or(&[][..], |all| &all.variables);
+        self.free(expander, variables, first)
+    }
+
+    /// Computes the conserved components that follow from drawn primitives.
+    pub(super) fn complete(
+        &self,
+        expander: &mut Expander<'_>,
+        states: &mut States,
+        label: &str,
+    ) -> Result<()> {
+        match self.drawn_from() {
+            Some(primitives) => self.follow(expander, primitives, states, label),
+            None => Ok(()),
+        }
+    }
+
+    /// The primitives that states are drawn of. Fields on faces, which both sides of one share, are drawn themselves.
+    fn drawn_from(&self) -> Option<&Primitives> {
+        let on_faces = |field: usize| self.model.fields[field].centering == Centering::Face;
+        let primitives = self.model.primitives.as_ref();
+        primitives.filter(|all| !all.conserved.iter().any(|followed| on_faces(followed.field)))
+    }
+
+    /// The error of a solver that no state was found for.
+    pub(super) fn untried(&self, solver: &RiemannSolver) -> DiscretizeError {
+        let help = match self.drawn_from() {
+            None => "declare `primitive { .. }`, from whose values states are drawn",
+            Some(_) => "write ranges that primitives of order one keep",
+        };
+        let message = format!(
+            "`{}` cannot be checked: of {DRAWN} states none is inside of the ranges (`where`) and has finite waves and fluxes; {help}",
+            solver.name
+        );
+        DiscretizeError::new(Code::NoPossibleState, solver.span, message)
     }
 
     /// The values of a state that tell whether it is possible: speeds of waves, and what has a range.
@@ -105,7 +151,9 @@ impl Law<'_> {
     }
 
     fn other_flux(&self, solver: &RiemannSolver, axis: usize, wrong: &Wrong) -> DiscretizeError {
-        let (Wrong::Other(at, _) | Wrong::None(at)) = wrong;
+        let (Wrong::Other(at, _) | Wrong::None(at)) = wrong else {
+            return self.untried(solver);
+        };
         let component = self.components_conserved().get(*at).copied();
         let name = component.map_or("", |component| &self.components.fields[component]);
         let (along, own) = (AXES[axis], &solver.name);
@@ -115,8 +163,8 @@ impl Law<'_> {
                  {own_flux:.4}; where nothing jumps a solver gives the flux as it is declared; states outside \
                  of ranges (`where`) say nothing"
             ),
-            Wrong::None(_) => format!(
-                "between a state and itself `{own}` gives no finite flux of `{name}` along {along}, at any of {POINTS} states; \
+            _ => format!(
+                "between a state and itself `{own}` gives no finite flux of `{name}` along {along}, at any of the states that were tried; \
                  where nothing jumps a solver gives the flux as it is declared"
             ),
         };
@@ -129,9 +177,12 @@ impl Pairs {
     pub(super) fn wrong(&self, expander: &Expander<'_>) -> Option<Wrong> {
         // The numbers of points that speak for the solver and against it, for positive states and for those of any
         // sign, of which fewer may be possible.
-        let mut counts = [[0, 0]; 2];
+        let mut counts = [[0_u32, 0]; 2];
         let (mut other, mut none) = (None, None);
-        for number in 0..POINTS {
+        for number in 0..DRAWN {
+            if number >= POINTS && counts.as_flattened().iter().sum::<u32>() >= ENOUGH {
+                break;
+            }
             let mut point = Point::anywhere(expander, number);
             if !self.may_be(&mut point) {
                 continue;
@@ -156,7 +207,7 @@ impl Pairs {
             }
         }
         if counts == [[0, 0]; 2] {
-            return none.map(Wrong::None);
+            return Some(none.map_or(Wrong::Untried, Wrong::None));
         }
         let agrees = |[with, against]: &[u32; 2]| *against == 0 || *with > 8 * against;
         other.filter(|_| !counts.iter().all(agrees))

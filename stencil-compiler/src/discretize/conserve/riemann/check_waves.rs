@@ -4,11 +4,10 @@ use super::check_declared::{Pairs, Wrong};
 use super::declared_waves::DeclaredWave;
 use crate::diag::Code;
 use crate::discretize::DiscretizeError;
-use crate::discretize::atoms::Atom;
 use crate::discretize::conserve::algebra::Algebra;
 use crate::discretize::conserve::families::sum_of_families;
 use crate::discretize::conserve::{AXES, Law};
-use crate::discretize::expand::{Result, Sides, States};
+use crate::discretize::expand::{Expander, Result, Sides, States};
 use crate::discretize::poly::Poly;
 use crate::model::{Gives, RiemannSolver, Waves};
 
@@ -25,15 +24,7 @@ impl Law<'_> {
         axis: usize,
     ) -> Result<()> {
         let mut expander = self.expander_for_forms()?;
-        let count = self.components.fields.len();
-        let beyond = count + self.components.sources.len();
-        let state = |expander: &mut super::super::Expander<'_>, from: usize| States {
-            components: (from..from + count)
-                .map(|i| Poly::atom(expander.atoms.intern(Atom::State(i))))
-                .collect(),
-            ..States::default()
-        };
-        let both = [state(&mut expander, 0), state(&mut expander, beyond)];
+        let both = self.pair(&mut expander, axis)?;
         let (mut speeds, mut ranged, mut fluxes) = (Vec::new(), Vec::new(), Vec::new());
         for (states, word) in both.iter().zip(["below", "above"]) {
             let [own, of] = self.possible(&mut expander, waves, states, axis, word)?;
@@ -56,18 +47,42 @@ impl Law<'_> {
             ]);
         }
         let [sums, moved] = sums(of, &declared)?;
+        let [faster, next] = neighbours(of, &declared);
         let (jumps, rises): (Vec<Poly>, Vec<Poly>) = own.into_iter().map(<(_, _)>::from).unzip();
         let all = match solver.gives {
             Gives::FluxWaves => vec![("flux", sums, rises)],
             _ => vec![("", sums, jumps), ("flux", moved, rises)],
         };
+        let pairs =
+            |solved, own| Pairs { solved, own, waves: speeds.clone(), ranged: ranged.clone() };
         for (what, solved, own) in all {
-            let pairs = Pairs { solved, own, waves: speeds.clone(), ranged: ranged.clone() };
-            if let Some(wrong) = pairs.wrong(&expander) {
+            if let Some(wrong) = pairs(solved, own).wrong(&expander) {
                 return Err(self.other_jump(solver, axis, what, &wrong));
             }
         }
-        Ok(())
+        // Another solver looks at the states between waves, in their order.
+        let is_ordered = self.model.scheme.fallback.is_some() && !faster.is_empty();
+        match is_ordered.then(|| pairs(faster, next).wrong(&expander)).flatten() {
+            Some(Wrong::Other(at, speeds)) => Err(out_of_order(solver, at, speeds)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Two states whose values are drawn, which share what lies on the face between them.
+    fn pair(&self, expander: &mut Expander<'_>, axis: usize) -> Result<[States; 2]> {
+        let below = self.drawn(expander, 0);
+        let others = below.lets.values().map(Vec::len).sum::<usize>();
+        let beyond = below.components.len() + self.components.sources.len() + others + 1;
+        let mut both = [below, self.drawn(expander, beyond)];
+        let [below, above] = &mut both;
+        let halves = self.components.halves[..below.components.len()].iter();
+        for (component, _) in halves.enumerate().filter(|(_, halves)| halves[axis]) {
+            above.components[component] = below.components[component].clone();
+        }
+        for (states, word) in both.iter_mut().zip(["below", "above"]) {
+            self.complete(expander, states, word)?;
+        }
+        Ok(both)
     }
 
     fn other_jump(
@@ -77,7 +92,9 @@ impl Law<'_> {
         what: &str,
         wrong: &Wrong,
     ) -> DiscretizeError {
-        let (Wrong::Other(at, _) | Wrong::None(at)) = wrong;
+        let (Wrong::Other(at, _) | Wrong::None(at)) = wrong else {
+            return self.untried(solver);
+        };
         let component = self.components_conserved().get(*at).copied();
         let name = component.map_or("", |component| &self.components.fields[component]);
         let (along, own) = (AXES[axis], &solver.name);
@@ -95,12 +112,32 @@ impl Law<'_> {
                 "between two states the waves of `{own}`{speeds} add up to {found:.4} of {of}, which jumps by {jump:.4}; waves with \
                  approximate speeds or vectors are written with `flux`, and add up to the jumps of the fluxes for any speeds"
             ),
-            Wrong::None(_) => format!(
+            _ => format!(
                 "the waves of `{own}` have no finite sum of {of} between any two of the states that were tried"
             ),
         };
         DiscretizeError::new(Code::OtherJump, solver.span, message)
     }
+}
+
+/// The error of a wave that stands before a slower one: with these speeds.
+fn out_of_order(solver: &RiemannSolver, at: usize, [speed, next]: [f64; 2]) -> DiscretizeError {
+    let message = format!(
+        "wave {} of `{}` has the speed {speed:.4}, and the next one {next:.4}; `else` looks at the states between waves, so write \
+         them from the slowest to the fastest",
+        at + 1,
+        solver.name
+    );
+    let span = solver.waves.get(at).map_or(solver.span, |wave| wave.span);
+    DiscretizeError::new(Code::OtherJump, span, message)
+}
+
+/// The faster of the speeds of each wave and the next one, and those of the next ones: the same if waves stand from the slowest to the
+/// fastest.
+fn neighbours(of: &mut Algebra<'_, '_>, waves: &[DeclaredWave]) -> [Vec<Poly>; 2] {
+    let two = waves.windows(2).map(|two| [&two[0].wave.speed, &two[1].wave.speed]);
+    let both = two.map(|[own, next]| (of.max(own, next), next.clone()));
+    both.unzip().into()
 }
 
 /// The sums of waves over all of them, and those of their products with their speeds.

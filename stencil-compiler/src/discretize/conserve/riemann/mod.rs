@@ -11,6 +11,8 @@ use crate::expr::{Op, Rational};
 
 mod check_declared;
 mod check_waves;
+#[cfg(test)]
+mod checks;
 mod contact;
 mod declared;
 mod declared_waves;

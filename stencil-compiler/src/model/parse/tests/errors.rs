@@ -15,6 +15,11 @@ fn flowing(items: &str) -> String {
     )
 }
 
+/// The same with a range.
+fn ranged(items: &str) -> String {
+    flowing(items).replace("q: scalar;", "q: scalar where q > 0;")
+}
+
 /// A conservation law over a bed, which both sides of a face share.
 fn bed(items: &str, face: &str) -> String {
     let declared = "field bed: scalar; ddt(bed) = 0; let w = q + bed; let r = 2*q;";
@@ -146,6 +151,7 @@ fn each_error_has_its_code() {
         ("P0111", around("ddt(f) = f; source q: scalar = d[x](sin(x));")),
         ("P0112", function("fn g(b: scalar) -> scalar { b = 1; b }")),
         ("P0112", function("fn g(b: scalar) -> scalar { for i in 0..4 { i = 1; } b }")),
+        ("P0113", around("fn g(x: scalar) -> scalar { x^2 } ddt(f) = d[x](g(f));")),
         ("P0113", around("fn g(u: vector) -> scalar { norm(u) } ddt(f) = d[u](g(grad(f)));")),
         ("P0201", equation("if u > a { f } else { a }")),
         ("P0201", equation("if f > a { f } else { u }")),
@@ -297,7 +303,9 @@ fn each_error_has_its_code() {
         ("P0316", format!("{} scheme c for H {{ riemann: roe<else = hllc>; }}", flowing(""))),
         ("P0311", format!("{} scheme c for H {{ riemann: hlle<else = hll>; }}", flowing(""))),
         ("P0317", format!("{} scheme c for H {{ reconstruct: waves; riemann: roe<else = hll>; time: euler; }}", flowing(""))),
-        ("P0313", format!("{} scheme c for H {{ riemann: g<else = g>; }}", flowing("riemann g { wave 1 at a { q = 1; } }"))),
+        ("P0313", format!("{} scheme c for H {{ riemann: g<else = g>; }}", ranged("riemann g { wave 1 at a { q = 1; } wave 2 at a { q = 1; } }"))),
+        ("P0311", format!("{} scheme c for H {{ riemann: g<else = hll>; }}", flowing("riemann g { wave 1 at a { q = 1; } wave 2 at a { q = 1; } }"))),
+        ("P0311", format!("{} scheme c for H {{ riemann: g<else = hll>; }}", ranged("riemann g { wave 1 at a { q = 1; } }"))),
         ("P0311", format!("{} scheme c for H {{ riemann: g<fix = 1>; }}", flowing("riemann g { wave 1 at a { q = 1; } }"))),
         ("P0311", format!("{} scheme c for H {{ riemann: g<else = hll>; }}", flowing("riemann g { wave 1 at a { flux q -> 1; } }"))),
         ("P0319", format!("{} scheme c for H {{ reconstruct: weno5 in fluxes; riemann: roe<else = force>; }}", flowing(""))),
