@@ -46,15 +46,34 @@ impl Comparisons {
     /// Returns the verdict.
     ///
     /// # Errors
-    /// If bits differ.
+    /// If bits differ, or a schedule did not run.
     pub fn end(&self) -> Result<&'static str, String> {
         let wrong: usize = self.0.iter().map(|of| of.wrong.len()).sum();
-        match wrong {
-            0 => Ok("all bits are equal\n"),
-            n => Err(format!(
-                "error: the bits of the processor are not those of {}",
-                counted(n, "schedule")
+        let schedules = counted(wrong, "schedule");
+        match self.0.iter().map(|of| of.differing).sum::<usize>() {
+            0 if wrong == 0 => Ok("all bits are equal\n"),
+            0 => Err(format!(
+                "error: {schedules} did not run; all others have the bits of the processor"
+            )),
+            _ => Err(format!(
+                "error: {schedules} did not run, or have other bits than the processor"
             )),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schedules_that_did_not_run_are_told_from_other_bits() {
+        let all = |wrong: usize, differing| {
+            let wrong = vec!["gpu: illegal schedule".to_string(); wrong];
+            Comparisons(vec![Comparison { wrong, differing, ..Comparison::default() }]).end()
+        };
+        assert_eq!(all(0, 0), Ok("all bits are equal\n"));
+        assert!(all(1, 0).unwrap_err().contains("1 schedule did not run; all others have"));
+        assert!(all(2, 7).unwrap_err().contains("2 schedules did not run, or have other bits"));
     }
 }
