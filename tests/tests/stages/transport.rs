@@ -29,7 +29,6 @@ const BY_PREDICTORS: &str = "\
     14 11: reconstruct: plm<limiter = mc>; riemann: hll; time: van_leer;
     13 12: reconstruct: plm<limiter = mc>; riemann: hll; time: muscl_hancock;
     12 11: reconstruct: plm<limiter = minmod>; riemann: rusanov; time: corner_transport;
-    7 6 5: reconstruct: plm<limiter = mc>; riemann: hll; time: corner_transport;
 ";
 
 const WITH_ANOTHER: &str = "\
