@@ -1,6 +1,7 @@
 //! Cuts through boxes.
 
 use ndarray::Array3;
+use stencil_runtime::Axis;
 
 use super::view::{Kind, View};
 use super::*;
@@ -75,7 +76,7 @@ fn the_middle_plane_is_the_usual_one() {
 
 #[test]
 fn three_planes_go_through_the_middle() {
-    let views = View::slices(&mesh([4, 6, 8], 3)).unwrap();
+    let views = View::slices(&mesh([4, 6, 8], 3), &[Axis::Z, Axis::Y, Axis::X]).unwrap();
     let kinds: Vec<Kind> = views.iter().map(|view| view.kind).collect();
     assert_eq!(kinds, [Kind::Plane([0, 1]), Kind::Plane([0, 2]), Kind::Plane([1, 2])]);
     let places: Vec<String> = views.iter().flat_map(View::places).collect();
