@@ -54,7 +54,7 @@ fn main() {
     for riemann in ["hll", "hlld"] {
         for (with, made) in [("PLM", "plm<limiter = mc>"), ("PPM", "ppm")] {
             let settings = format!(
-                "space: central<order = 2>; reconstruct: {made} in primitive; riemann: {riemann}; time: ssprk2;"
+                "space: central<order = 2>; reconstruct: {made} in primitive; riemann: {riemann}; time: ssprk2; repair: none;"
             );
             let system = with_scheme(&IdealMhd::<3>::DEFINITION, &settings);
             rows(&system, &format!("RK2, {with}, `{riemann}`"), &of_magnetized_gas(), finest);

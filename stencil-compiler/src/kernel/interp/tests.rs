@@ -457,10 +457,10 @@ fn a_warp_keeps_the_largest_value() {
         |warp: std::ops::Range<i64>| warp.filter(|x| *x != 70).map(|x| ((x * 7) % 80) as f64);
     let [first, second, third] = [0..32, 32..64, 64..80].map(|warp| values(warp).reduce(f64::max));
     assert_eq!(run(1, " largest", 0.0), [first, second, third, None, None]);
+    assert_eq!(run(2, " largest", 0.0), [first, second, third, None, None]);
     let [first, second] = [0..32, 32..64].map(|warp| values(warp).reduce(f64::min));
     assert_eq!(run(1, " smallest", -3.0), [first, second, Some(-3.0), None, None]);
     assert!(run(1, " largest", f64::NAN)[2].unwrap().is_nan());
-    assert_eq!(run(2, " largest", 0.0), [first, second, third, None, None]);
     let wrong = parse(&text("[16, 4, 1]", " largest")).unwrap().check().unwrap_err();
     assert!(wrong.contains("one value of most is kept by threads"), "{wrong}");
 }
