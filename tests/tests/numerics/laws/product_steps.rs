@@ -6,6 +6,7 @@ use std::f64::consts::TAU;
 use stencil_runtime::{Number, Simulation, SystemDef};
 use stencil_tests::{OrPanic, Runs};
 
+use super::products::LayerWave;
 use super::started;
 
 /// Returns a system with these settings of its scheme.
@@ -112,30 +113,13 @@ fn layers_at_rest_stay_so_in_forecasts_and_waves() {
 /// A small wave of the surface moves by the closed form of layers at rest.
 #[test]
 fn a_small_wave_of_layers_is_of_second_order() {
-    let (g, ratio, upper, lower) = (9.81_f64, 0.98, 0.4, 0.6);
-    let depth: f64 = upper + lower;
-    let root = (depth.powi(2) - 4.0 * (1.0 - ratio) * upper * lower).sqrt();
-    let speed = (g * (depth + root) / 2.0).sqrt();
-    let share = speed.powi(2) / (g * upper) - 1.0;
-    let small = 1e-6;
+    let wave = LayerWave::new(true);
     for settings in STEPS {
         let settings =
             settings.replace("van_leer>", "central>").replace("limiter = mc", "limiter = none");
-        let error = |n: usize| {
-            let system = with(&layers(), 1, &settings);
-            let steps = n;
-            let end = 0.4 * steps as f64 / (speed * n as f64);
-            let mut run = started::<f64>(&system, [n, 1, 1], false, Some(end / steps as f64));
-            let wave = move |x: f64, t: f64| small * (TAU * (x - speed * t)).cos();
-            run.fill("bed", |_, _, _| 0.0);
-            run.fill("h_1", |x, _, _| upper + wave(x, 0.0));
-            run.fill("m_1_x", |x, _, _| speed * wave(x, 0.0));
-            run.fill("h_2", |x, _, _| lower + share * wave(x, 0.0));
-            run.fill("m_2_x", |x, _, _| speed * share * wave(x, 0.0));
-            run.steps(steps);
-            run.error("h_1", |x, _, _| upper + wave(x, end)) / small
-        };
-        let [coarse, fine] = [24, 48].map(error);
+        let system = with(&layers(), 1, &settings);
+        // The wave passes 0.4 of a cell in a step.
+        let [coarse, fine] = [24, 48].map(|n| wave.error(&system, n, n, 0.4 / wave.speed));
         let order = (coarse / fine).log2();
         println!("{settings}: {coarse:.3e}, {fine:.3e}, order {order:.2}");
         assert!(order > 1.9, "{settings}: {coarse} {fine}");

@@ -147,32 +147,49 @@ fn each_layer_keeps_its_mass() {
     }
 }
 
-/// A small wave at the interface, which moves by the closed form of layers at rest, in a periodic channel.
+/// A small wave of two layers at rest, by the closed form of their linear waves.
+#[derive(Clone, Copy)]
+pub(super) struct LayerWave {
+    pub(super) speed: f64,
+    /// The rise of the lower layer where the upper one rises by one.
+    share: f64,
+}
+
+impl LayerWave {
+    const DEPTHS: [f64; 2] = [0.4, 0.6];
+    const SMALL: f64 = 1e-6;
+
+    /// The wave at the interface, or the faster one of the surface.
+    pub(super) fn new(of_surface: bool) -> Self {
+        let (g, ratio, [upper, lower]) = (9.81_f64, 0.98, Self::DEPTHS);
+        let depth: f64 = upper + lower;
+        let root = (depth.powi(2) - 4.0 * (1.0 - ratio) * upper * lower).sqrt();
+        let root = if of_surface { root } else { -root };
+        let speed = (g * (depth + root) / 2.0).sqrt();
+        LayerWave { speed, share: speed.powi(2) / (g * upper) - 1.0 }
+    }
+
+    /// Returns the error of the upper layer on `n` cells after so many steps until `end`, over the height of the wave.
+    pub(super) fn error(&self, system: &SystemDef, n: usize, steps: usize, end: f64) -> f64 {
+        let (Self { speed, share }, [upper, lower], small) = (*self, Self::DEPTHS, Self::SMALL);
+        let mut run = started::<f64>(system, [n, 1, 1], false, Some(end / steps as f64));
+        let wave = move |x: f64, t: f64| small * (TAU * (x - speed * t)).cos();
+        run.fill("bed", |_, _, _| 0.0);
+        run.fill("h_1", |x, _, _| upper + wave(x, 0.0));
+        run.fill("m_1_x", |x, _, _| speed * wave(x, 0.0));
+        run.fill("h_2", |x, _, _| lower + share * wave(x, 0.0));
+        run.fill("m_2_x", |x, _, _| speed * share * wave(x, 0.0));
+        run.steps(steps);
+        run.error("h_1", |x, _, _| upper + wave(x, end)) / small
+    }
+}
+
+/// A small wave at the interface, in a periodic channel.
 #[test]
 fn a_small_internal_wave_converges() {
-    let (g, ratio, upper, lower) = (9.81_f64, 0.98, 0.4, 0.6);
-    let depth: f64 = upper + lower;
-    let root = (depth.powi(2) - 4.0 * (1.0 - ratio) * upper * lower).sqrt();
-    let speed = (g * (depth - root) / 2.0).sqrt();
-    let share = speed.powi(2) / (g * upper) - 1.0;
-    let small = 1e-6;
+    let wave = LayerWave::new(false);
     for (scheme, least) in [("plm_modes", 1.6), ("plm_hll", 0.6)] {
-        let error = |n: usize| {
-            let system = layers(1, scheme);
-            let end = 0.5;
-            let steps = 5 * n;
-            let mut simulation =
-                started::<f64>(&system, [n, 1, 1], false, Some(end / steps as f64));
-            let wave = move |x: f64, t: f64| small * (TAU * (x - speed * t)).cos();
-            simulation.fill("bed", |_, _, _| 0.0);
-            simulation.fill("h_1", |x, _, _| upper + wave(x, 0.0));
-            simulation.fill("m_1_x", |x, _, _| speed * wave(x, 0.0));
-            simulation.fill("h_2", |x, _, _| lower + share * wave(x, 0.0));
-            simulation.fill("m_2_x", |x, _, _| speed * share * wave(x, 0.0));
-            simulation.steps(steps);
-            simulation.error("h_1", |x, _, _| upper + wave(x, end)) / small
-        };
-        let [coarse, fine] = [32, 64].map(error);
+        let [coarse, fine] = [32, 64].map(|n| wave.error(&layers(1, scheme), n, 5 * n, 0.5));
         let order = (coarse / fine).log2();
         println!("{scheme}: {coarse:.3e}, {fine:.3e}, order {order:.2}");
         assert!(order > least, "{scheme}: {coarse} {fine}");
