@@ -24,6 +24,8 @@ pub(crate) struct Solver {
     pub(crate) takes_apart: bool,
     /// Is its flux the sum of a part of each side alone? Then reconstructed fluxes are those parts.
     pub(crate) splits: bool,
+    /// Is its flux smeared in proportion to the length of the step, as that of Lax and Friedrichs is?
+    pub(crate) smears: bool,
     /// The Courant number up to which it keeps small waves bounded, if it is less than that of fluxes upwind.
     pub(crate) most: Option<f64>,
 }
@@ -88,6 +90,7 @@ pub(crate) const FORCE: Solver = Solver {
     by_default: true,
     takes_apart: false,
     splits: false,
+    smears: true,
     most: None,
 };
 
@@ -100,6 +103,7 @@ pub(crate) const HLL: Solver = Solver {
     by_default: true,
     takes_apart: false,
     splits: false,
+    smears: false,
     most: None,
 };
 
@@ -112,6 +116,7 @@ pub(crate) const HLLC: Solver = Solver {
     by_default: true,
     takes_apart: true,
     splits: false,
+    smears: false,
     most: None,
 };
 
@@ -124,6 +129,7 @@ pub(crate) const HLLE: Solver = Solver {
     by_default: true,
     takes_apart: true,
     splits: false,
+    smears: false,
     most: None,
 };
 
@@ -136,6 +142,7 @@ pub(crate) const MUSTA: Solver = Solver {
     by_default: false,
     takes_apart: false,
     splits: false,
+    smears: true,
     most: None,
 };
 
@@ -148,6 +155,7 @@ pub(crate) const ROE: Solver = Solver {
     by_default: true,
     takes_apart: true,
     splits: false,
+    smears: false,
     most: None,
 };
 
@@ -160,6 +168,7 @@ pub(crate) const RTVD: Solver = Solver {
     by_default: false,
     takes_apart: false,
     splits: true,
+    smears: false,
     // Trac and Pen 2003 take it for parts that are limited apart; at 0.9 small waves grow.
     most: Some(0.7),
 };
@@ -173,6 +182,7 @@ pub(crate) const RUSANOV: Solver = Solver {
     by_default: true,
     takes_apart: false,
     splits: false,
+    smears: false,
     most: None,
 };
 
@@ -186,6 +196,7 @@ pub(crate) const DECLARED: Solver = Solver {
     by_default: false,
     takes_apart: false,
     splits: false,
+    smears: false,
     most: None,
 };
 

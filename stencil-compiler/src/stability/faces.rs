@@ -5,7 +5,7 @@ use super::region::Region;
 use super::speeds::Axes;
 use crate::catalogue::integrators::Tableau;
 use crate::catalogue::predictors::Forecast;
-use crate::catalogue::riemann::Needs;
+use crate::catalogue::riemann::Solver;
 use crate::catalogue::{limiters, reconstructions};
 use crate::model::{Model, Sweep, to_f64};
 
@@ -19,7 +19,7 @@ pub(super) struct Faces {
     share: f64,
     /// Is it enough if the strictest axis alone is stable?
     apart: bool,
-    /// Is the flux smeared in proportion to the length of the step, as that of Lax and Friedrichs is?
+    /// Does a solver [smear in proportion to the step](crate::catalogue::riemann::Solver::smears)?
     smears: bool,
     /// Are they repaired to keep ranges?
     repairs: bool,
@@ -40,17 +40,18 @@ impl Faces {
         let reconstruction = reconstructions::find(&scheme.reconstruct);
         let reconstruction = reconstruction.filter(|_| !model.fluxes.is_empty())?;
         let limiter = limiters::find(&scheme.limiter).filter(|_| reconstruction.limited);
-        // Waves that a system declares carry all that the flux adds.
-        let smears =
-            model.solver(scheme).is_some_and(|of| of.needs == Needs::Nothing && !of.takes_apart);
         let is_swept = scheme.sweep != Sweep::Unsplit;
         // Corrected waves that go on sideways stay within the cells that touch theirs.
         let sideways = reconstruction.propagates && model.dimension < 3;
         let forecast = scheme.forecast();
         let corners = forecast == Some(Forecast::Corners) && !is_swept;
-        let number =
-            courant((reconstruction, limiter), (forecast, scheme.traces), tableau, region, smears);
-        let number = model.solvers_of(scheme).filter_map(|of| of.most).fold(number, f64::min);
+        let by = |solver: &Solver| {
+            let made = (reconstruction, limiter);
+            let number = courant(made, (forecast, scheme.traces), tableau, region, solver.smears);
+            solver.most.map_or(number, |most| number.min(most))
+        };
+        // The strictest of the solver and of the one behind `else` counts.
+        let number = model.solvers_of(scheme).map(by).reduce(f64::min)?;
         Some(Faces {
             number: if corners { number.min(AT_CORNERS[model.dimension - 1]) } else { number },
             at_once: if is_swept { 1 } else { model.dimension },
@@ -58,7 +59,7 @@ impl Faces {
                 .map(|axis| to_f64(&model.share_along(axis)))
                 .fold(0.0, f64::max),
             apart: is_swept || sideways || corners,
-            smears,
+            smears: model.solvers_of(scheme).any(|solver| solver.smears),
             repairs: model.repairs(),
         })
     }

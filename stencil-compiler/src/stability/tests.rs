@@ -335,6 +335,16 @@ fn courant_numbers_of_reconstructions() {
     // The strictest of the solver and of the one behind `else` counts.
     let other = "reconstruct: plm; riemann: roe<else = rtvd>; time: ssprk2; repair: none;";
     assert!((kept(other, 1) - 0.7).abs() < 1e-3, "{}", kept(other, 1));
+    let smeared = "reconstruct: ppm; riemann: roe<else = force>; time: van_leer; repair: none;";
+    assert!((kept(smeared, 3) - 0.423 / 3.0).abs() < 2e-3, "{}", kept(smeared, 3));
+    // A solver that a system declares knows no step, so that it cannot smear by its length.
+    let own = "conserved q: scalar; flux q -> q*diagonal(I); cfl { advective: 1 }
+        riemann own { flux q -> below.q; }";
+    for (made, expected) in [("constant", 1.0), ("ppm", 0.423)] {
+        let scheme = format!("reconstruct: {made}; riemann: own; time: van_leer;");
+        let rates = speeds(&model(3, own, &scheme), [1.0; 3], Axes::Sum);
+        assert!((1.0 / rates[0].rate - expected / 3.0).abs() < 2e-3, "{made}");
+    }
     let kept_by = "conserved q: scalar where q > 0; flux q -> [q]; cfl { advective: 1 }";
     let by_euler = "reconstruct: weno5; riemann: rusanov; time: euler;";
     let others = integrators_for(&model(1, kept_by, by_euler));
