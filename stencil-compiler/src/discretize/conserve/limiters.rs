@@ -7,7 +7,7 @@ use super::algebra::Algebra;
 use crate::catalogue::limiters::{self as rows, Limiter as Row, THETA};
 use crate::discretize::expand::Result;
 use crate::discretize::poly::{Poly, Uniform};
-use crate::expr::Rational;
+use crate::expr::{Op, Rational};
 
 /// A limiter with its code.
 #[derive(Clone, Copy)]
@@ -68,10 +68,8 @@ fn generalized_minmod(
     above: &Poly,
     theta: Rational,
 ) -> Result<Poly> {
-    let theta = Uniform::number(theta);
-    let (most_below, most_above) = (of.scaled_by(below, &theta)?, of.scaled_by(above, &theta)?);
     let mean = central(of, below, above)?;
-    least(of, &[&most_below, &most_above, &mean])
+    bounded(of, [below, above], theta, &mean)
 }
 
 /// The harmonic mean, with neither difference taken more than this many times: `minmod` with one, and with two
@@ -79,23 +77,20 @@ fn generalized_minmod(
 /// section 2, after Athena: Stone et al., Astrophys. J. Suppl. 178, 137, 2008). Both codes take the central difference
 /// as a bound, too; the harmonic mean is no larger.
 fn hybrid(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly, theta: Rational) -> Result<Poly> {
-    let theta = Uniform::number(theta);
-    let (most_below, most_above) = (of.scaled_by(below, &theta)?, of.scaled_by(above, &theta)?);
     let harmonic = van_leer(of, below, above)?;
-    least(of, &[&most_below, &most_above, &harmonic])
+    bounded(of, [below, above], theta, &harmonic)
 }
 
 /// A third of the difference below and two thirds of the one above, of third order where the solution is smooth, but neither
 /// difference more than twice (Koren, in Vreugdenhil and Koren (eds.), Numerical Methods for Advection-Diffusion Problems, 117, 1993).
 fn koren(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly) -> Result<Poly> {
-    let most = [of.scaled(below, 2, 1)?, of.scaled(above, 2, 1)?];
     // The mirror image adds in the same order.
     let both = of.plus(below, above)?;
     let both = of.named("both", both);
     let thrice = of.plus(&both, above)?;
     let thrice = of.named("thrice", thrice);
     let mean = of.scaled(&thrice, 1, 3)?;
-    least(of, &[&most[0], &most[1], &mean])
+    bounded(of, [below, above], *THETA.end(), &mean)
 }
 
 /// Monotonized central differences (van Leer, J. Comput. Phys. 23, 276, 1977).
@@ -105,16 +100,15 @@ pub(super) fn mc(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly) -> Result
 
 /// The smaller of both (Roe, Annu. Rev. Fluid Mech. 18, 337, 1986).
 fn minmod(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly) -> Result<Poly> {
-    least(of, &[below, above])
+    let twice = twice_least(of, below, above)?;
+    of.halved(&twice)
 }
 
 /// The larger of two slopes with one difference doubled (Roe 1986).
 fn superbee(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly) -> Result<Poly> {
-    let (twice_below, twice_above) = (of.scaled(below, 2, 1)?, of.scaled(above, 2, 1)?);
-    let first = least(of, &[&twice_below, above])?;
-    let second = least(of, &[below, &twice_above])?;
-    let (largest, smallest) = (of.max(&first, &second), of.min(&first, &second));
-    joined(of, &largest, &smallest)
+    let [lower, upper] = [of.abs(below), of.abs(above)];
+    let steepest = of.op(Op::Lt, &[&lower, &upper, above, below]);
+    bounded(of, [below, above], *THETA.end(), &steepest)
 }
 
 /// The harmonic mean (van Leer, J. Comput. Phys. 14, 361, 1974).
@@ -142,22 +136,32 @@ fn van_albada(of: &mut Algebra<'_, '_>, below: &Poly, above: &Poly) -> Result<Po
     Ok(of.if_positive(&product, &mean))
 }
 
-/// The value nearest to zero, if all have one sign; else zero.
-pub(super) fn least(of: &mut Algebra<'_, '_>, all: &[&Poly]) -> Result<Poly> {
-    let (mut smallest, mut largest) = (all[0].clone(), all[0].clone());
-    for next in &all[1..] {
-        smallest = of.min(&smallest, next);
-        largest = of.max(&largest, next);
-    }
-    joined(of, &smallest, &largest)
+/// A slope, with neither difference taken more than this many times; zero where the differences differ in sign.
+fn bounded(
+    of: &mut Algebra<'_, '_>,
+    [below, above]: [&Poly; 2],
+    theta: Rational,
+    slope: &Poly,
+) -> Result<Poly> {
+    let twice = twice_least(of, below, above)?;
+    let most = of.scaled_by(&twice, &Uniform::number(theta / Rational::from_integer(2)))?;
+    nearer(of, slope, &most)
 }
 
-/// The positive part of the first and the negative part of the second.
-fn joined(of: &mut Algebra<'_, '_>, positive: &Poly, negative: &Poly) -> Result<Poly> {
-    let zero = Poly::default();
-    let (positive, negative) = (of.max(positive, &zero), of.min(negative, &zero));
-    let (positive, negative) = (of.named("rising", positive), of.named("falling", negative));
-    of.plus(&positive, &negative)
+/// Twice the value nearest to zero, if both have one sign; else zero. Signs are compared without a product, which tiny values would turn
+/// to zero.
+pub(super) fn twice_least(of: &mut Algebra<'_, '_>, a: &Poly, b: &Poly) -> Result<Poly> {
+    let nearest = nearer(of, a, b)?;
+    let signed = [a, b].map(|sign| of.op(Op::Copysign, &[&nearest, sign]));
+    let twice = of.plus(&signed[0], &signed[1])?;
+    Ok(of.named("least", twice))
+}
+
+/// The value nearer to zero.
+fn nearer(of: &mut Algebra<'_, '_>, a: &Poly, b: &Poly) -> Result<Poly> {
+    let sizes = [of.abs(a), of.abs(b)];
+    let nearer = of.op(Op::Lt, &[&sizes[0], &sizes[1], a, b]);
+    Ok(of.named("nearer", nearer))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! and has no extremum (Colella and Woodward, J. Comput. Phys. 54, 174, 1984, Eqs. 1.6 to 1.10).
 
 use super::{Cell, Rule, rows};
-use crate::discretize::conserve::limiters::{least, mc};
+use crate::discretize::conserve::limiters::{mc, twice_least};
 use crate::discretize::expand::Result;
 use crate::discretize::poly::Poly;
 
@@ -10,8 +10,8 @@ pub(super) const RULE: Rule = Rule { row: &rows::PPM, faces };
 
 /// With slopes of monotonized central differences (Eqs. 1.7 and 1.8), a face is half a step and a sixth of the change
 /// of slopes away from the means beside it (Eq. 1.6). The parabola is monotone where neither face is more than twice as
-/// far from the mean as the other, on the other side of it: this is Eq. 1.10, in differences. Six times these are sums
-/// of whole numbers, exact up to their last rounding, in whatever order.
+/// far from the mean as the other, on the other side of it: this is Eq. 1.10, in differences. Twelve times these are
+/// sums of whole numbers, exact up to their last rounding, in whatever order.
 fn faces(cell: &mut Cell<'_, '_, '_>) -> Result<[Poly; 2]> {
     let (below, above) = (cell.step(-1)?, cell.step(0)?);
     let change_below = cell.around(-1, "slope_step", change_of_slope)?;
@@ -22,11 +22,11 @@ fn faces(cell: &mut Cell<'_, '_, '_>) -> Result<[Poly; 2]> {
     let fall = of.plus(&of.scaled(&below, 3, 1)?, &change_below)?;
     let fall = of.named(format!("{name}_to_lower"), fall);
     let (twice_rise, twice_fall) = (of.scaled(&rise, 2, 1)?, of.scaled(&fall, 2, 1)?);
-    let upper = least(of, &[&rise, &twice_fall])?;
+    let upper = twice_least(of, &rise, &twice_fall)?;
     let upper = of.named(format!("{name}_above"), upper);
-    let lower = least(of, &[&fall, &twice_rise])?;
+    let lower = twice_least(of, &fall, &twice_rise)?;
     let lower = of.named(format!("{name}_below"), lower);
-    Ok([of.scaled(&lower, -1, 6)?, of.scaled(&upper, 1, 6)?])
+    Ok([of.scaled(&lower, -1, 12)?, of.scaled(&upper, 1, 12)?])
 }
 
 /// The difference of slopes between the cell at this offset and the next one.
