@@ -93,6 +93,9 @@ impl Assembler<'_> {
                 let above = self.point_ref(above, &mut b)?;
                 (Op::Mul, vec![above, self.atom_ref(reciprocal, &mut b)?])
             }
+            (None, [above, below]) if op == Op::Div && reciprocals::is_one(above) => {
+                (Op::Reciprocal, vec![self.point_ref(below, &mut b)?])
+            }
             _ => {
                 let refs = args.iter().map(|arg| self.point_ref(arg, &mut b));
                 (op, refs.collect::<Result<_, _>>()?)

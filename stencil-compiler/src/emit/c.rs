@@ -4,7 +4,7 @@
 //! takes nothing from a declaration but identifiers, each with a suffix, and numbers.
 
 use super::cells::{Cells, Language};
-use super::dialect::{BitOperations, Numbers, literal, real, suffix};
+use super::dialect::{Native, Numbers, literal, real, suffix};
 use super::functions;
 use super::infix::SUM;
 use super::rows::row_access;
@@ -154,7 +154,8 @@ static inline __attribute__((always_inline)) double stencil_power_of_two(double 
 }
 ";
 
-const BITS: BitOperations = BitOperations {
+const NATIVE: Native = Native {
+    reciprocal: None,
     exponent: [EXPONENT_F32, EXPONENT_F64],
     significand: [SIGNIFICAND_F32, SIGNIFICAND_F64],
     power_of_two: [POWER_OF_TWO_F32, POWER_OF_TWO_F64],
@@ -173,8 +174,8 @@ impl Numbers for C {
     fn called(&self) -> &'static str {
         "static __attribute__((noinline))"
     }
-    fn bits(&self) -> &'static BitOperations {
-        &BITS
+    fn native(&self) -> &'static Native {
+        &NATIVE
     }
     fn infinity(&self, precision: Precision) -> &'static str {
         match precision {

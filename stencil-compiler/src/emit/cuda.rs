@@ -1,6 +1,6 @@
 //! CUDA C++.
 
-use super::dialect::{BitOperations, Dialect, Numbers, Uses};
+use super::dialect::{Dialect, Native, Numbers, Uses};
 use crate::expr::real::Precision;
 use crate::kernel::{Kernel, Mode};
 
@@ -321,7 +321,29 @@ static __device__ __forceinline__ double stencil_power_of_two(double n) {
 }
 ";
 
-const BITS: BitOperations = BitOperations {
+// The first guess is infinite or zero for numbers below the normal range and for those whose reciprocals are.
+const RECIPROCAL_F32: &str = "\
+static __device__ __forceinline__ float stencil_reciprocalf(float x) {
+  float guess;
+  asm(\"rcp.approx.ftz.f32 %0, %1;\" : \"=f\"(guess) : \"f\"(x));
+  const float value = fmaf(guess, fmaf(-x, guess, 1.0f), guess);
+  return (__float_as_uint(x) & 0x7fffffffu) - 0x00800000u <= 0x7e000000u ? value : guess;
+}
+";
+const RECIPROCAL_F64: &str = "\
+static __device__ __forceinline__ double stencil_reciprocal(double x) {
+  double guess;
+  asm(\"rcp.approx.ftz.f64 %0, %1;\" : \"=d\"(guess) : \"d\"(x));
+  const double error = fma(-x, guess, 1.0);
+  const double closer = fma(guess, fma(error, error, error), guess);
+  const double value = fma(closer, fma(-x, closer, 1.0), closer);
+  const unsigned size = static_cast<unsigned>(__double2hiint(x)) & 0x7fffffffu;
+  return size - 0x00100000u <= 0x7fc00000u ? value : guess;
+}
+";
+
+const NATIVE: Native = Native {
+    reciprocal: Some([RECIPROCAL_F32, RECIPROCAL_F64]),
     exponent: [EXPONENT_F32, EXPONENT_F64],
     significand: [SIGNIFICAND_F32, SIGNIFICAND_F64],
     power_of_two: [POWER_OF_TWO_F32, POWER_OF_TWO_F64],
@@ -340,8 +362,8 @@ impl Numbers for Cuda {
         "static __device__ __noinline__"
     }
 
-    fn bits(&self) -> &'static BitOperations {
-        &BITS
+    fn native(&self) -> &'static Native {
+        &NATIVE
     }
 
     fn infinity(&self, precision: Precision) -> &'static str {

@@ -14,25 +14,28 @@ pub(super) trait Numbers {
     fn function(&self) -> &'static str;
     /// The words before the type of a function that is called.
     fn called(&self) -> &'static str;
-    /// The definitions of operations on bits, which are no functions of the language.
-    fn bits(&self) -> &'static BitOperations;
+    /// The definitions of operations in words of the language, which has no functions for them.
+    fn native(&self) -> &'static Native;
     /// Infinity.
     fn infinity(&self, precision: Precision) -> &'static str;
     /// A value that is not a number.
     fn nan(&self, precision: Precision) -> &'static str;
 }
 
-/// Definitions of the operations on bits, in single and in double precision.
-pub(super) struct BitOperations {
+/// Definitions of operations, in single and in double precision.
+pub(super) struct Native {
+    /// One with the bits of [`math::reciprocal`](crate::expr::math::reciprocal), where the device has a faster one than that.
+    pub(super) reciprocal: Option<[&'static str; 2]>,
     pub(super) exponent: [&'static str; 2],
     pub(super) significand: [&'static str; 2],
     pub(super) power_of_two: [&'static str; 2],
 }
 
-impl BitOperations {
-    /// The definition of an operation; `None` if it is not one on bits.
+impl Native {
+    /// The definition of an operation; `None` if it is one of the language, or made of others.
     pub(super) fn definition(&self, op: Op, precision: Precision) -> Option<&'static str> {
         let [single, double] = match op {
+            Op::Reciprocal => self.reciprocal?,
             Op::Exponent => self.exponent,
             Op::Significand => self.significand,
             Op::PowerOfTwo => self.power_of_two,

@@ -57,13 +57,14 @@ fn definitions_of(
         used.extend(looped.body.nodes.iter().filter_map(Node::operation));
     }
     for op in used.clone() {
-        if let Some(recording) = math::recorded(op, precision) {
+        let native = dialect.native().definition(op, precision);
+        if let Some(recording) = math::recorded(op, precision).filter(|_| native.is_none()) {
             used.extend(recording.expr.nodes.iter().filter_map(Node::operation));
             recordings.insert(op, recording);
         }
     }
     let mut out = String::new();
-    for text in used.iter().filter_map(|op| dialect.bits().definition(*op, precision)) {
+    for text in used.iter().filter_map(|op| dialect.native().definition(*op, precision)) {
         out += text;
         out += "\n";
     }

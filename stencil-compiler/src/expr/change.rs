@@ -82,6 +82,11 @@ pub(crate) fn change<V: Values>(
             let above = of.minus(da, &by)?;
             of.over(&above, b)
         }
+        Op::Reciprocal => {
+            let square = of.times(value, value)?;
+            let change = of.times(&square, da)?;
+            of.negated(&change)
+        }
         Op::Pow => power(of, [a, da], [b, db], value),
         Op::Mod => {
             let floor = of.over(a, b)?;

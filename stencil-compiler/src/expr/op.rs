@@ -95,6 +95,8 @@ operations! {
     Mul "mul" 2 1, "{0} * {1}", "{0} * {1}", |a| a[0] * a[1];
     /// Quotient.
     Div "div" 2 8, "{0} / {1}", "{0} / {1}", |a| a[0] / a[1];
+    /// One over the argument, zero or infinite where [`reciprocal`](super::math::reciprocal) says.
+    Reciprocal "reciprocal" 1 8, "stencil_reciprocal{f}({0})", "{0}.reciprocal()", |a| a[0].reciprocal();
     /// `a * b + c`, rounded once.
     Fma "fma" 3 1, "fma{f}({0}, {1}, {2})", "{0}.fma({1}, {2})", |a| a[0].fma(a[1], a[2]);
     /// Square root.

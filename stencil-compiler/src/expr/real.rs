@@ -62,6 +62,11 @@ pub trait Arithmetic:
     /// 2^`self`, for an integer for which this is a normal number.
     fn power_of_two(self) -> Self;
 
+    /// One over `self`; see [`math::reciprocal`].
+    #[inline(always)]
+    fn reciprocal(self) -> Self {
+        math::reciprocal(self)
+    }
     /// e^`self`; see [`math`] for its error bound, as for all functions that follow.
     #[inline(always)]
     fn exp(self) -> Self {

@@ -24,6 +24,7 @@ impl Op {
             Op::Sub => [1.0, -1.0, 0.0, 0.0],
             Op::Mul => [a[1], a[0], 0.0, 0.0],
             Op::Div => [1.0 / a[1], -result / a[1], 0.0, 0.0],
+            Op::Reciprocal => [-result * result, 0.0, 0.0, 0.0],
             Op::Fma => [a[1], a[0], 1.0, 0.0],
             Op::Sqrt => [0.5 / result, 0.0, 0.0, 0.0],
             Op::Abs => [1.0_f64.copysign(a[0]), 0.0, 0.0, 0.0],

@@ -126,7 +126,7 @@ impl Counter<'_> {
                         Op::Add | Op::Sub => &mut counts.adds,
                         Op::Mul => &mut counts.muls,
                         Op::Fma => &mut counts.fmas,
-                        Op::Div | Op::Sqrt => &mut counts.divisions,
+                        Op::Div | Op::Reciprocal | Op::Sqrt => &mut counts.divisions,
                         _ => &mut counts.others,
                     };
                     *class += times;

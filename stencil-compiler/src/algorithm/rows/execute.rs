@@ -114,6 +114,8 @@ fn frequent<'a, C: Cells>(
             Work::Op(Op::Sub) => each!(|K| x.0[K] - y.0[K]),
             Work::Op(Op::Mul) => each!(|K| x.0[K] * y.0[K]),
             Work::Op(Op::Div) => each!(|K| x.0[K] / y.0[K]),
+            Work::Op(Op::Reciprocal) => each!(|K| x.0[K].reciprocal()),
+            Work::Op(Op::Copysign) => each!(|K| x.0[K].copysign(y.0[K])),
             Work::Op(Op::Neg) => each!(|K| -x.0[K]),
             Work::Op(Op::Min) => each!(|K| x.0[K].smaller(y.0[K])),
             Work::Op(Op::Max) => each!(|K| x.0[K].larger(y.0[K])),

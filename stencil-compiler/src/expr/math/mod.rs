@@ -11,6 +11,7 @@
 //!
 //! | function | bound | largest seen, `f32` | `f64` | where |
 //! | --- | --- | --- | --- | --- |
+//! | [`reciprocal`] | 1/2 | 1/2 | 1/2 | from 2^-126 to 2^126 (`f32`) and 2^-1022 to 2^1022 (`f64`) in size; infinite below, zero beyond |
 //! | [`exp`] | 1 | 0.90 | 0.93 | everywhere |
 //! | [`log`] | 1 | 0.84 | 0.86 | everywhere |
 //! | [`sin`], [`cos`] | 1 | 0.86 | 0.78 | up to 2^20 (`f32`) and 2^30 (`f64`) in size |
@@ -26,7 +27,7 @@
 //!
 //! Beyond their range, [`sin`] and [`cos`] of finite arguments are still between -1 and 1, and mean
 //! nothing. Infinities, NaN, signed zeros and numbers below the normal range are treated as C99,
-//! annex F, says.
+//! annex F, says, but by [`reciprocal`].
 //!
 //! Coefficients are minimax: found by the Remez algorithm in 70 digits for the stated interval and
 //! error, then rounded.
@@ -41,6 +42,7 @@ mod floor;
 mod hyperbolic;
 mod log;
 mod pow;
+mod reciprocal;
 mod record;
 mod tanh;
 #[cfg(test)]
@@ -55,6 +57,7 @@ pub use floor::{floor, modulo};
 pub use hyperbolic::{cosh, sinh};
 pub use log::log;
 pub use pow::pow;
+pub use reciprocal::reciprocal;
 pub use record::{Recorded, Recording, recorded};
 pub use tanh::tanh;
 pub use trigonometric::{cos, sin};

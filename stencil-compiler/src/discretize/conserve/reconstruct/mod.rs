@@ -84,7 +84,9 @@ impl Cell<'_, '_, '_> {
         };
         let value = rule(self, of_cell)?;
         let of = &mut self.algebra;
-        let value = of.named(format!("{}_{label}", self.name), value);
+        let label = format!("{}_{label}", self.name);
+        let value = of.whole(label.clone(), value);
+        let value = of.named(label, value);
         Ok(of.expander.atoms.at(&value, self.axis, seen))
     }
 }

@@ -35,6 +35,7 @@ fn arguments(op: Op, random: &mut Random, double: bool) -> [f64; 2] {
     let any = size(exponents);
     let (near, other) = (size(20.0), size(20.0));
     match op {
+        Op::Reciprocal => [any, 0.0],
         Op::Exp if any.abs() < 1.0 => [random.between(-3.0, 3.0), 0.0],
         Op::Exp => [random.between(-overflow * 1.04, overflow), 0.0],
         Op::Log if any < 0.0 => [random.between(0.5, 2.0), 0.0],
@@ -83,6 +84,7 @@ fn of_host(op: Op, args: [f64; 2]) -> Double {
     let [x, y] = args;
     let value = match op {
         Op::Erf | Op::Mod => return of_reference(op, args).0,
+        Op::Reciprocal => 1.0 / x,
         Op::Exp => x.exp(),
         Op::Log => x.ln(),
         Op::Sin => x.sin(),
@@ -100,6 +102,7 @@ fn of_host(op: Op, args: [f64; 2]) -> Double {
 
 fn of_reference(op: Op, [x, y]: [f64; 2]) -> Exact {
     match op {
+        Op::Reciprocal => (Double::from(1.0) / x.into(), 0),
         Op::Exp => reference::exp(x.into()),
         Op::Log => (reference::log(x), 0),
         Op::Sin => (reference::sin_cos(x).0, 0),

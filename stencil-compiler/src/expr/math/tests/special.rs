@@ -205,6 +205,30 @@ fn special_values_of_powers() {
     is::<f32>(Op::Pow, 2.0, -149.0, 1e-45);
 }
 
+fn of_reciprocals<T: Real>(least: f64, most: f64) {
+    let cases = [
+        (0.0, INF),
+        (INF, 0.0),
+        (NAN, NAN),
+        (3.0, 1.0 / 3.0),
+        (least, 1.0 / least),
+        // Infinite below the normal range, and zero beyond.
+        (least / 2.0, INF),
+        (most, 1.0 / most),
+        (1.5 * most, 0.0),
+    ];
+    for (x, expected) in cases {
+        is::<T>(Op::Reciprocal, x, 0.0, expected);
+        is::<T>(Op::Reciprocal, -x, 0.0, -expected);
+    }
+}
+
+#[test]
+fn special_values_of_reciprocals() {
+    of_reciprocals::<f32>(f32::MIN_POSITIVE.into(), 126_f64.exp2());
+    of_reciprocals::<f64>(f64::MIN_POSITIVE, 1022_f64.exp2());
+}
+
 fn of_remainders<T: Real>() {
     let cases = [
         (5.0, 3.0, 2.0),

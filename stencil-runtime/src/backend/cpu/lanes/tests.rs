@@ -34,7 +34,7 @@ macro_rules! compare {
     };
 }
 compare! { a b c d:
-    add(b) sub(b) mul(b) div(b) neg() fma(b, c) sqrt() abs() if_lt(b, c, d) if_le(b, c, d) if_eq(b, c, d)
+    add(b) sub(b) mul(b) div(b) neg() fma(b, c) reciprocal() sqrt() abs() if_lt(b, c, d) if_le(b, c, d) if_eq(b, c, d)
     smaller(b) larger(b) copysign(b) exp() log() sin() cos() tanh() sinh() cosh() erf() floor() modulo(b) cbrt() pow(b) atan2(b)
 }
 
