@@ -15,6 +15,7 @@ mod orders;
 mod parts;
 mod patches;
 mod places;
+mod reciprocals;
 mod reference;
 mod rejected;
 mod reschedule;
