@@ -322,6 +322,7 @@ static __device__ __forceinline__ double stencil_power_of_two(double n) {
 ";
 
 // The first guess is infinite or zero for numbers below the normal range and for those whose reciprocals are.
+// In double precision it has no lower half: it begins above the reciprocal of a fraction of ones, which would round to the wrong side.
 const RECIPROCAL_F32: &str = "\
 static __device__ __forceinline__ float stencil_reciprocalf(float x) {
   float guess;
@@ -334,8 +335,9 @@ const RECIPROCAL_F64: &str = "\
 static __device__ __forceinline__ double stencil_reciprocal(double x) {
   double guess;
   asm(\"rcp.approx.ftz.f64 %0, %1;\" : \"=d\"(guess) : \"d\"(x));
-  const double error = fma(-x, guess, 1.0);
-  const double closer = fma(guess, fma(error, error, error), guess);
+  const double begin = __hiloint2double(__double2hiint(guess), 1);
+  const double error = fma(-x, begin, 1.0);
+  const double closer = fma(begin, fma(error, error, error), begin);
   const double value = fma(closer, fma(-x, closer, 1.0), closer);
   const unsigned size = static_cast<unsigned>(__double2hiint(x)) & 0x7fffffffu;
   return size - 0x00100000u <= 0x7fc00000u ? value : guess;

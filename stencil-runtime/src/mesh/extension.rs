@@ -12,7 +12,7 @@ use super::Number;
 const HIGHEST: u32 = 6;
 
 /// Ghost cells beyond a face that have weights.
-pub(crate) const DEEPEST: usize = 16;
+pub(crate) const DEEPEST: usize = 32;
 
 /// Extrapolation beyond a face: the polynomial through a number on the face, if there is one, and so many cells.
 #[derive(Clone, Debug)]
