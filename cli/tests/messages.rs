@@ -39,6 +39,23 @@ dt = 1e-4
 steps = 3
 ";
 
+/// The body of the declaration and its scheme.
+const BODY: &str = "\
+    field q: scalar [K];
+    param kappa: real [m^2/s] = 0.1 where kappa >= 0;
+    ddt(q) = kappa * lap(q);
+}
+scheme central4 for Heat { space: central<order = 4>; mixed: bidiagonal; time: rk4; }";
+
+/// A solver that smears nothing, in place of both.
+const MEAN: &str = "\
+    conserved q: scalar [K];
+    param a: real [m/s] = 1;
+    flux q -> [a*q, 0];
+    riemann mean { flux q -> (flux(below.q) + flux(above.q))/2; }
+}
+scheme first for Heat { reconstruct: plm; riemann: mean; time: ssprk2; }";
+
 /// Lines of a message that are shown.
 const SHOWN: usize = 12;
 
@@ -123,6 +140,7 @@ fn mistakes_in_declarations() {
         ("time: rk4", "time: rk5"),
         ("order = 4", "order = 5"),
         ("mixed:", "mixing:"),
+        (BODY, MEAN),
     ];
     let cases = cases.map(|replaced| (Some(replaced), "check heat.pde"));
     insta::assert_snapshot!("declarations", page(&cases));

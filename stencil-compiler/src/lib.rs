@@ -19,6 +19,7 @@ pub mod emit;
 pub mod expr;
 pub mod hash;
 pub mod kernel;
+mod matrix;
 pub mod model;
 pub mod plan;
 pub mod pointwise;

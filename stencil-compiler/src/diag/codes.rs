@@ -168,6 +168,8 @@ codes! {
         "A `product` is integrated along a path between both sides of a face. It goes with solvers that add the fluxes of both sides and a multiple of the jump, `rusanov`, `hll`, `hlle` and `roe`, and with solvers of the system that give fluxes or waves; and with every reconstruction of states.";
     NoPossibleState = "P0414", "Riemann solver that no state was found for",
         "A solver of the system is checked with numbers, at states inside of the ranges (`where`) that have finite waves and fluxes. None was found among those that were drawn. Values of the primitives are drawn if the system declares `primitive { .. }`, and those of the conserved fields follow; otherwise conserved fields are drawn, and few of these have a positive pressure.";
+    UnstableSolver = "P0415", "Riemann solver by which small waves grow",
+        "The limits of steps assume that a solver smears no less than upwind fluxes and by no more than the fastest speed. A solver of the system is made linear about some possible states, and refused if an Euler step of first order, in which the fastest wave crosses a cell, makes a small wave larger (von Neumann's condition). The mean of both sides smears nothing: it is stable for no step. Look for a wrong sign, for a wave that is taken from the wrong side, and for speeds that are too slow, or too fast, such as `norm(u) + c` in place of `abs(dot(u, normal)) + c`. A solver that is stable for shorter steps goes with a faster speed for these, `cfl { advective: ..; }`.";
     NotToml = "F0001", "not TOML",
         "A problem file is TOML: lines `key = value`, sections `[name]`, text in quotes, lists in brackets, comments after `#`.";
     NoSuchSetting = "F0101", "unknown name in a problem file",

@@ -3,11 +3,12 @@
 use num_complex::Complex64;
 
 use super::operators::{angles, turned};
-use super::region::{Region, size};
+use super::region::Region;
 use crate::catalogue::integrators::Tableau;
 use crate::catalogue::limiters::Limiter;
 use crate::catalogue::predictors::Forecast;
 use crate::catalogue::reconstructions::Reconstruction;
+use crate::matrix::size;
 use crate::model::to_f64;
 
 /// A Courant number below this counts as zero: the slack of the search leaves as much of a method that is stable for no

@@ -10,9 +10,7 @@
 //!
 //! Both limits are those of von Neumann: of problems with constant coefficients on a mesh without ends.
 
-mod balance;
 mod courant;
-mod eigen;
 mod faces;
 mod law;
 mod linear;

@@ -4,10 +4,10 @@ use std::f64::consts::PI;
 
 use num_complex::Complex64;
 
-use super::region::size;
 use super::speeds::Axes;
 use crate::catalogue::operators::{Stencil, first, higher, second, staggered};
 use crate::expr::Arithmetic;
+use crate::matrix::size;
 use crate::model::{Mixed, Model, Seconds, to_f64};
 
 /// Angles of a half turn at which symbols of operators are evaluated.

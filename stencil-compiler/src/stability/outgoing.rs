@@ -3,20 +3,12 @@
 //! With the sign function of the Jacobian `A` along the normal, the projection is `(1 + sign A)/2`, and Newton's iteration
 //! `X = (X + 1/X)/2` finds the sign without eigenvectors (Higham, Functions of Matrices, 2008, section 5.3).
 
-use num_complex::Complex64;
+use crate::matrix::{fastest, units};
 
-use super::balance::units;
-use super::eigen::eigenvalues;
-use super::region::size;
-
-/// A matrix, row by row.
-pub type Matrix = Vec<Vec<f64>>;
+pub use crate::matrix::Matrix;
 
 /// Waves slower than this share of the fastest one are at rest.
 const AT_REST: f64 = 1e-8;
-
-/// Imaginary parts of speeds beyond this share of the fastest one belong to no waves.
-const COMPLEX: f64 = 1e-6;
 
 /// Iterations before the search gives up. Each one halves the distance of a slow wave from those at full speed.
 const MOST: usize = 100;
@@ -63,15 +55,6 @@ pub fn outgoing(jacobian: &Matrix, outwards: f64) -> Option<Matrix> {
 /// none that are known.
 pub fn is_complex(jacobian: &Matrix) -> bool {
     fastest(jacobian).is_some_and(|(_, is_complex)| is_complex)
-}
-
-/// The size of the greatest eigenvalue, and whether some are not real; `None` if an entry is not finite.
-fn fastest(jacobian: &Matrix) -> Option<(f64, bool)> {
-    let complex = |row: &Vec<f64>| row.iter().map(|v| Complex64::new(*v, 0.0)).collect();
-    let speeds = eigenvalues(jacobian.iter().map(complex).collect())?;
-    let fastest = speeds.iter().map(|speed| size(*speed)).fold(0.0, f64::max);
-    let is_complex = speeds.iter().any(|speed| speed.im.abs() > COMPLEX * fastest);
-    Some((fastest, is_complex))
 }
 
 /// The inverse, by elimination with the largest pivot of each column.

@@ -4,6 +4,7 @@ use num_complex::Complex64;
 
 use crate::catalogue::integrators::{Combination, Tableau, Target, Term, Value};
 use crate::expr::Arithmetic;
+use crate::matrix::size;
 use crate::model::to_f64;
 
 /// A step may make a mode larger by this part of it and still count as stable: rounding does as much to an eigenvalue
@@ -141,11 +142,6 @@ fn combined(
         }
     }
     sum
-}
-
-/// The absolute value.
-pub(super) fn size(z: Complex64) -> f64 {
-    z.norm_sqr().sqrt()
 }
 
 #[cfg(test)]

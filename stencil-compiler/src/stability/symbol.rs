@@ -5,14 +5,14 @@ use std::f64::consts::PI;
 
 use num_complex::Complex64;
 
-use super::eigen::eigenvalues;
 use super::linear::{Row, State, is_linear, rows};
 use super::outgoing::Matrix;
-use super::region::{Region, size};
+use super::region::Region;
 use crate::algorithm::{Algorithm, FnId, Role, StateId};
 use crate::catalogue::integrators;
 use crate::expr::Arithmetic;
 use crate::expr::real::Precision;
+use crate::matrix::{eigenvalues, size};
 use crate::model::Model;
 
 /// A time step so long that the old values are lost in a new one: a power of two, so that it costs no digit.

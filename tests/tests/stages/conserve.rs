@@ -41,10 +41,14 @@ const SOLVERS: &str = "
         flux m -> dot(normal, below.pushed + above.pushed)/2 - half*(above.m - below.m);
     }
     riemann between {
-        let jump = dot(above.u - below.u, normal);
+        let flow = dot(below.u + above.u, normal)/2;
         let depth = root((below.h + 2)*(above.h + 2));
-        h = depth - 2 - depth*jump/4;
-        u = if jump < 0 { below.u } else { above.u + jump/2*normal };
+        let sound = root(g*depth);
+        let middle = flow - g*(above.h - below.h)/(2*sound);
+        let near = if middle < 0 { above.u } else { below.u };
+        let filled = depth*dot(above.u - below.u, normal)/(2*sound);
+        h = if sound < flow { below.h } else if flow < -sound { above.h } else { depth - 2 - filled };
+        u = if sound < flow { below.u } else if flow < -sound { above.u } else { near + (middle - dot(near, normal))*normal };
     }";
 
 /// Layers of a depth that stays, for a solver that knows the contact.
@@ -205,7 +209,7 @@ const GIVEN: &str =
     flux m -> outer(v, m) + c^2*q*I;
     waves { flow: v; sound: c; }
     riemann own {
-        let fastest = norm(below.flow) + max(below.c, above.c);
+        let fastest = abs(dot(below.flow, normal)) + max(below.c, above.c);
         flux q -> (flux(below.q) + flux(above.q))/2 - fastest/2*(above.q - below.q);
         flux m -> (flux(below.m) + flux(above.m))/2 - fastest/2*(above.m - below.m);
     }";
@@ -407,7 +411,11 @@ fn a_sum_begins_with_what_was_there_before_queues_move() {
             let s = q*q;
             flux q -> s*v;
             ddt(v) = 0*v;
-            riemann own { let both = below.s + above.s; flux q -> both*dot(below.v + above.v, normal)/4; }
+            riemann own {
+                let both = below.s + above.s;
+                let flow = dot(below.v + above.v, normal)/2;
+                flux q -> both*flow/2 - abs((below.q + above.q)*flow)/2*(above.q - below.q);
+            }
         }
         scheme s for Mean { reconstruct: constant; riemann: own; time: euler; }",
     );

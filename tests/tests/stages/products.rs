@@ -22,7 +22,7 @@ const LAYERS_BY_WAVES: &str =
     flux a -> m;
     flux m -> outer(u, m) + g*(a + 3)^2/2 * I;
     flux b -> b*u;
-    product m -> g*(a + 3)*grad(b);
+    product m -> g*(a + 3)/4*grad(b);
     product b -> b*div(m)/(a + 3);
     ddt(m) = FALL;
     ddt(bed) = 0;
@@ -30,7 +30,7 @@ const LAYERS_BY_WAVES: &str =
     FACE
     waves { flow: u; sound: sqrt(2*g*(abs(a + b) + 3)); }
     riemann parts {
-        let speed = sqrt(g*((abs(below.a) + abs(above.a))/2 + 3));
+        let speed = sqrt(g*abs((below.a + above.a)/2 + (below.b + above.b)/4 + 3));
         let v = (below.u + above.u)/2;
         let flow = dot(v, normal);
         let out = dot(rise(m), normal);

@@ -13,7 +13,7 @@ type Floors = &'static [&'static [&'static str]];
 const HOUSES: [(&str, Floors); 2] = [(COMPILER, &OF_COMPILER), (RUNTIME, &OF_RUNTIME)];
 
 const OF_COMPILER: [&[&str]; 12] = [
-    &["diag", "syntax", "hash", "expr"],
+    &["diag", "syntax", "hash", "matrix", "expr"],
     &["catalogue"],
     &["model"],
     &["algorithm"],

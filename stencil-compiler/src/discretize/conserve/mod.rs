@@ -25,6 +25,7 @@ mod families;
 mod flowing;
 mod fluxes;
 mod forecast;
+mod gradient;
 pub(crate) mod limiters;
 mod mid_step;
 mod products;

@@ -1,6 +1,6 @@
 //! Polynomials at points: properties that do not show in their form are tested with numbers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::discretize::atoms::{Atom, Difference};
 use crate::discretize::expand::Expander;
@@ -15,6 +15,8 @@ pub(super) struct Point<'p, 'a> {
     number: u64,
     /// May numbers be negative, huge and tiny, and parameters others than by default?
     anywhere: bool,
+    /// The numbers of states that are positive; the signs of the others are balanced. Nothing if all are of any sign.
+    positive: Option<&'p BTreeSet<usize>>,
     /// The most octaves between states.
     octaves: u64,
     known: BTreeMap<AtomId, f64>,
@@ -31,6 +33,7 @@ impl<'p, 'a> Point<'p, 'a> {
             expander,
             number,
             anywhere: false,
+            positive: None,
             octaves: 0,
             known: BTreeMap::new(),
             opaque: BTreeMap::new(),
@@ -43,9 +46,24 @@ impl<'p, 'a> Point<'p, 'a> {
         Point { anywhere: true, ..Point::new(expander, number) }
     }
 
+    /// The same with these states positive. Of eight points whose numbers differ in the bits from 8 to 32, four have a negative value of
+    /// any other one, and two have any signs of two of seven.
+    pub(super) fn positive(
+        expander: &'p Expander<'a>,
+        number: u64,
+        states: &'p BTreeSet<usize>,
+    ) -> Self {
+        Point { positive: Some(states), ..Point::anywhere(expander, number) }
+    }
+
     /// One of many points, with states that are up to this many octaves apart.
     pub(super) fn spread(expander: &'p Expander<'a>, number: u64, octaves: u64) -> Self {
         Point { octaves, ..Point::new(expander, number) }
+    }
+
+    /// Gives an atom a value, before anything that is made of it has one.
+    pub(super) fn set(&mut self, atom: AtomId, value: f64) {
+        self.known.insert(atom, value);
     }
 
     /// The value of a polynomial, which may be no number.
@@ -88,7 +106,8 @@ impl<'p, 'a> Point<'p, 'a> {
         size
     }
 
-    fn atom(&mut self, atom: AtomId) -> f64 {
+    /// The value of an atom.
+    pub(super) fn atom(&mut self, atom: AtomId) -> f64 {
         if let Some(known) = self.known.get(&atom) {
             return *known;
         }
@@ -110,7 +129,8 @@ impl<'p, 'a> Point<'p, 'a> {
         value
     }
 
-    fn uniform(&mut self, uniform: &Uniform) -> f64 {
+    /// The value of a uniform.
+    pub(super) fn uniform(&mut self, uniform: &Uniform) -> f64 {
         let mut term = |(monomial, c): (&BTreeMap<UniformFactor, i32>, &_)| {
             let powers =
                 monomial.iter().map(|(f, e)| Op::Pow.eval(&[self.factor(*f), f64::from(*e)]));
@@ -160,7 +180,7 @@ impl<'p, 'a> Point<'p, 'a> {
             let octave = (self.drawn(i + 300) - 1.25) / 1.5 * self.octaves as f64;
             value *= Op::Pow.eval(&[2.0, octave]);
         }
-        if self.anywhere && self.number & 1 > 0 && self.drawn(i + 100) < 1.25 {
+        if self.anywhere && self.number & 1 > 0 && self.is_turned(i) {
             value = -value;
         }
         if self.anywhere && self.number & 2 > 0 {
@@ -169,6 +189,16 @@ impl<'p, 'a> Point<'p, 'a> {
             value *= Op::Pow.eval(&[10.0, decade]);
         }
         value
+    }
+
+    /// Is a state negative, if states are of any sign?
+    fn is_turned(&self, i: u64) -> bool {
+        match self.positive {
+            None => self.drawn(i + 100) < 1.25,
+            Some(positive) if positive.contains(&(i as usize)) => false,
+            // Different sums of three bits are independent.
+            Some(_) => ((self.number >> 3) & (i % 7 + 1)).count_ones() % 2 == 1,
+        }
     }
 
     /// A number between a half and two, always the same.

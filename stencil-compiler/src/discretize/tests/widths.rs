@@ -83,8 +83,18 @@ fn every_solver_and_kind_of_variables_has_wide_vectors() {
          average { rho; u by sqrt(rho); H by sqrt(rho); m = rho*u; E = rho*(H + (gamma - 1)*dot(u, u)/2)/gamma; }
          waves { flow: u; sound: c; density: rho; pressure: p; }
          riemann halfway {
-             let across = below.u - dot(below.u, normal)*normal;
-             rho = (below.rho + above.rho)/2; u = across + dot(below.u + above.u, normal)/2*normal; p = (below.p + above.p)/2;
+             let flow = dot(below.u + above.u, normal)/2; let speed = (below.c + above.c)/2;
+             let inertia = (below.rho + above.rho)/2*speed;
+             let middle = flow - (above.p - below.p)/(2*inertia);
+             let pressed = (below.p + above.p)/2 - inertia*dot(above.u - below.u, normal)/2;
+             let near = if 0 < middle { below.u } else { above.u };
+             let across = near - dot(near, normal)*normal;
+             let rho_near = if 0 < middle { below.rho } else { above.rho };
+             let p_near = if 0 < middle { below.p } else { above.p };
+             let taken = if speed <= abs(flow) { dot(near, normal) } else { middle };
+             p = if speed <= abs(flow) { p_near } else { pressed };
+             rho = if speed <= abs(flow) { rho_near } else { rho_near + (pressed - p_near)/speed^2 };
+             u = across + taken*normal;
          }";
     for dimension in [1, 2] {
         for (reconstruct, riemann) in [

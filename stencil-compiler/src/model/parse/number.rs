@@ -97,10 +97,18 @@ pub(crate) fn nearest_decimal(value: f64) -> Option<Rational> {
     Some(if value < 0.0 { -size } else { size })
 }
 
+/// Integers up to this one are exact in `f64`.
+const EXACT: u128 = 1 << 53;
+
 /// The nearest `f64`: literals are decimals, and reading a decimal rounds once, which the quotient
 /// of two rounded parts does not.
 pub(in crate::model) fn nearest(value: &Rational) -> f64 {
-    let quotient = *value.numer() as f64 / *value.denom() as f64;
+    let (numerator, denominator) = (*value.numer(), *value.denom());
+    let quotient = numerator as f64 / denominator as f64;
+    // The quotient of exact parts, too, rounds once.
+    if numerator.unsigned_abs() <= EXACT && denominator.unsigned_abs() <= EXACT {
+        return quotient;
+    }
     let size = print(&value.abs()).and_then(|text| text.parse::<f64>().ok());
     size.map_or(quotient, |size| if quotient < 0.0 { -size } else { size })
 }

@@ -241,11 +241,11 @@ fn a_scheme_for_fluxes_survives_writing() {
     assert_eq!(scheme.source.name(), "strang");
     // The written scheme leaves nothing open.
     assert!(same.settles(scheme) && !same.is_open());
-    let own = LAW.replace("waves {", "riemann mean { q = (below.v + above.v)/2; }\n    waves {");
-    let problem = parse(&own.replace("rusanov", "mean"), &[]).unwrap_or_else(|e| panic!("{e}"));
+    let own = LAW.replace("waves {", "riemann upwind { q = if 0 < below.v + above.v { below.v } else { above.v }; }\n    waves {");
+    let problem = parse(&own.replace("rusanov", "upwind"), &[]).unwrap_or_else(|e| panic!("{e}"));
     let again = parse(&problem.to_toml(None), &[]).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(problem.system.model().scheme.riemann, "mean");
-    assert_eq!(problem.system.model().solvers[0].name, "mean");
+    assert_eq!(problem.system.model().scheme.riemann, "upwind");
+    assert_eq!(problem.system.model().solvers[0].name, "upwind");
     let open = Formulation::default();
     assert_eq!(
         problem.system.model().by(open).without_spans(),

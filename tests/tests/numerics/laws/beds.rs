@@ -11,16 +11,21 @@ use crate::solutions::support::{changed, model_of};
 /// Solvers as a system may declare them: one that gives fluxes, and one that gives the state.
 const DECLARED: &str = "
     riemann spread {
-        let fastest = max(norm(below.u) + below.c, norm(above.u) + above.c);
         let ahead = dot(below.u, normal);
         let back = dot(above.u, normal);
+        let fastest = max(abs(ahead) + below.c, abs(back) + above.c);
         flux h -> (ahead*below.h + back*above.h)/2 - fastest/2*(above.h - below.h);
         flux m -> (ahead*below.m + back*above.m + (below.p + above.p)*normal)/2 - fastest/2*(above.m - below.m);
     }
     riemann halfway {
-        h = (below.h + above.h)/2;
-        u = (below.u + above.u)/2;
-        surface = (below.surface + above.surface)/2;
+        let flow = dot(below.u + above.u, normal)/2;
+        let speed = (below.c + above.c)/2;
+        let filled = (below.h + above.h)/4*dot(above.u - below.u, normal)/speed;
+        let middle = flow - g*(above.h - below.h)/(2*speed);
+        let near = if 0 < middle { below.u } else { above.u };
+        h = if speed <= flow { below.h } else if flow <= -speed { above.h } else { (below.h + above.h)/2 - filled };
+        u = if speed <= flow { below.u } else if flow <= -speed { above.u } else { near + (middle - dot(near, normal))*normal };
+        surface = if speed <= flow { below.surface } else if flow <= -speed { above.surface } else { (below.surface + above.surface)/2 - filled };
     }
     waves {";
 

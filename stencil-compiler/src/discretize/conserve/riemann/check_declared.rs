@@ -5,11 +5,15 @@
 //! without waves. Rounding may speak against a good solver at some of the others, and at some a wrong one agrees. A solver
 //! that no possible state speaks for is refused.
 
+use std::collections::BTreeSet;
+
 use super::super::sample::Point;
 use super::super::{AXES, Law};
-use crate::catalogue::Centering;
+use crate::catalogue::{Centering, Rank};
 use crate::diag::Code;
 use crate::discretize::DiscretizeError;
+use crate::discretize::atoms::Atom;
+use crate::discretize::components::suffixes;
 use crate::discretize::expand::{Expander, Result, Sides, States};
 use crate::discretize::poly::Poly;
 use crate::model::{Primitives, RiemannSolver, Waves, to_f64};
@@ -32,10 +36,19 @@ pub(super) struct Pairs {
     pub(super) solved: Vec<Poly>,
     /// The values by the law.
     pub(super) own: Vec<Poly>,
-    /// Values that are finite for every possible state.
+    /// Is a state possible?
+    pub(super) possible: Possible,
+}
+
+/// Values of a state, or of several, that tell whether it is possible.
+#[derive(Clone, Default)]
+pub(super) struct Possible {
+    /// Values that are finite for every possible state: the flow and the sound along the axis, if they are known.
     pub(super) waves: Vec<Poly>,
     /// Values that stay in the ranges of the model, those of one state after those of the other.
-    pub(super) ranged: Vec<Poly>,
+    ranged: Vec<Poly>,
+    /// The numbers of scalars, which are positive where values of any sign are impossible.
+    pub(super) scalars: BTreeSet<usize>,
 }
 
 /// The error of a solver.
@@ -50,10 +63,10 @@ pub(super) enum Wrong {
 
 impl Law<'_> {
     /// Checks that a declared solver gives the flux of a state between that state and itself, at all but a few of some
-    /// points.
+    /// points, that its waves add up, and that small waves do not grow by it.
     ///
     /// # Errors
-    /// If it gives another one, or none.
+    /// If it gives another flux, or none; or waves do not add up, or grow.
     pub(in crate::discretize::conserve) fn check_declared(&self) -> Result<()> {
         let Some(solver) = self.model.declared_solver(&self.model.scheme) else {
             return Ok(());
@@ -70,7 +83,8 @@ impl Law<'_> {
                 self.check_waves(solver, waves.as_ref(), axis)?;
             }
         }
-        Ok(())
+        (0..self.model.dimension)
+            .try_for_each(|axis| self.check_growth(solver, waves.as_ref(), axis))
     }
 
     fn pairs(
@@ -81,13 +95,15 @@ impl Law<'_> {
     ) -> Result<Pairs> {
         let label = "alone";
         let mut states = self.drawn(expander, 0);
+        let scalars = self.scalars(expander, &states);
         self.complete(expander, &mut states, label)?;
         let both = ["below", "above"].map(|word| (states.clone(), word.to_string()));
         let both = Sides::new(axis, both, 0);
-        let [waves, ranged] = self.possible(expander, waves, &states, axis, label)?;
+        let mut possible = self.possible(expander, waves, &states, axis, label)?;
+        possible.scalars = scalars;
         let own = self.fluxes(expander, &states, axis, label)?;
         let solved = self.declared_fluxes(expander, both, [&own, &own])?;
-        Ok(Pairs { solved, own, waves, ranged })
+        Ok(Pairs { solved, own, possible })
     }
 
     /// A state whose values are drawn, with numbers of atoms from `first`: its components, and its primitives if there are some.
@@ -116,6 +132,28 @@ impl Law<'_> {
         primitives.filter(|all| !all.conserved.iter().any(|followed| on_faces(followed.field)))
     }
 
+    /// The numbers of the free atoms of scalars in a state, and of those of sources.
+    pub(super) fn scalars(&self, expander: &Expander<'_>, states: &States) -> BTreeSet<usize> {
+        let fields = self.model.fields.iter().enumerate();
+        let fields = fields.filter(|(_, field)| field.rank == Rank::Scalar);
+        let own = fields.flat_map(|(field, _)| self.components_of(field));
+        let own = own.map(|(_, component)| &states.components[component]);
+        let is_scalar = |at: usize| self.model.lets[at].value.rank == Rank::Scalar;
+        let lets = states.lets.iter().filter(|(at, _)| is_scalar(**at));
+        let all = own.chain(lets.flat_map(|(_, values)| values));
+        let number = |value: &Poly| match expander.atoms.get(value.as_scaled_atom()?.0) {
+            Atom::State(number) => Some(*number),
+            _ => None,
+        };
+        let mut numbers: BTreeSet<usize> = all.filter_map(number).collect();
+        let mut first = self.components.fields.len();
+        for source in &self.model.sources {
+            numbers.extend((source.rank == Rank::Scalar).then_some(first));
+            first += suffixes(source.rank, self.model.components).len();
+        }
+        numbers
+    }
+
     /// The error of a solver that no state was found for.
     pub(super) fn untried(&self, solver: &RiemannSolver) -> DiscretizeError {
         let help = match self.drawn_from() {
@@ -137,7 +175,7 @@ impl Law<'_> {
         states: &States,
         axis: usize,
         label: &str,
-    ) -> Result<[Vec<Poly>; 2]> {
+    ) -> Result<Possible> {
         let waves = match waves {
             None => Vec::new(),
             Some(waves) => Vec::from(self.flow_and_sound(expander, waves, states, axis, label)?),
@@ -147,7 +185,7 @@ impl Law<'_> {
             let values: Result<Vec<_>> = ranges.map(|range| expander.term(&range.of)).collect();
             Ok(values?.concat())
         })?;
-        Ok([waves, ranged])
+        Ok(Possible { waves, ranged, scalars: BTreeSet::new() })
     }
 
     fn other_flux(&self, solver: &RiemannSolver, axis: usize, wrong: &Wrong) -> DiscretizeError {
@@ -172,6 +210,36 @@ impl Law<'_> {
     }
 }
 
+impl Possible {
+    /// Adds the values of another state.
+    pub(super) fn extend(&mut self, other: Possible) {
+        self.waves.extend(other.waves);
+        self.ranged.extend(other.ranged);
+        self.scalars.extend(other.scalars);
+    }
+
+    /// The points with a number: of values of any sign, and of positive scalars.
+    pub(super) fn points<'p, 'a>(
+        &'p self,
+        expander: &'p Expander<'a>,
+        number: u64,
+    ) -> [Point<'p, 'a>; 2] {
+        [Point::anywhere(expander, number), Point::positive(expander, number, &self.scalars)]
+    }
+
+    /// Is the state at a point possible?
+    pub(super) fn holds(&self, point: &mut Point<'_, '_>) -> bool {
+        let model = point.expander.model;
+        let mut ranges = model.ranges.iter().cycle().zip(&self.ranged);
+        let mut waves = self.waves.iter();
+        waves.all(|speed| point.value(speed).is_finite())
+            && ranges.all(|(range, value)| {
+                let value = point.value(value);
+                range.comparison.holds(&value, &to_f64(&range.bound))
+            })
+    }
+}
+
 impl Pairs {
     /// The error at too many points, or at all of them.
     pub(super) fn wrong(&self, expander: &Expander<'_>) -> Option<Wrong> {
@@ -183,10 +251,12 @@ impl Pairs {
             if number >= POINTS && counts.as_flattened().iter().sum::<u32>() >= ENOUGH {
                 break;
             }
-            let mut point = Point::anywhere(expander, number);
-            if !self.may_be(&mut point) {
+            let mut points = self.possible.points(expander, number).into_iter();
+            let Some(mut point) =
+                points.find_map(|mut point| self.possible.holds(&mut point).then_some(point))
+            else {
                 continue;
-            }
+            };
             let mut values =
                 |all: &[Poly]| -> Vec<f64> { all.iter().map(|poly| point.value(poly)).collect() };
             let (solved, own) = (values(&self.solved), values(&self.own));
@@ -211,18 +281,6 @@ impl Pairs {
         }
         let agrees = |[with, against]: &[u32; 2]| *against == 0 || *with > 8 * against;
         other.filter(|_| !counts.iter().all(agrees))
-    }
-
-    /// Is a state possible?
-    fn may_be(&self, point: &mut Point<'_, '_>) -> bool {
-        let model = point.expander.model;
-        let mut ranges = model.ranges.iter().cycle().zip(&self.ranged);
-        let mut waves = self.waves.iter();
-        waves.all(|speed| point.value(speed).is_finite())
-            && ranges.all(|(range, value)| {
-                let value = point.value(value);
-                range.comparison.holds(&value, &to_f64(&range.bound))
-            })
     }
 
     /// Does a component have another flux, by more than the rounding of its terms?

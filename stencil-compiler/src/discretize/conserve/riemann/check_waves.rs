@@ -1,6 +1,8 @@
 //! A numerical check that the waves of a declared solver add up to the jumps between two states.
 
-use super::check_declared::{Pairs, Wrong};
+use std::collections::BTreeSet;
+
+use super::check_declared::{Pairs, Possible, Wrong};
 use super::declared_waves::DeclaredWave;
 use crate::diag::Code;
 use crate::discretize::DiscretizeError;
@@ -24,12 +26,11 @@ impl Law<'_> {
         axis: usize,
     ) -> Result<()> {
         let mut expander = self.expander_for_forms()?;
-        let both = self.pair(&mut expander, axis)?;
-        let (mut speeds, mut ranged, mut fluxes) = (Vec::new(), Vec::new(), Vec::new());
+        let (both, scalars) = self.pair(&mut expander, axis)?;
+        let (mut possible, mut fluxes) = (Possible::default(), Vec::new());
+        possible.scalars = scalars;
         for (states, word) in both.iter().zip(["below", "above"]) {
-            let [own, of] = self.possible(&mut expander, waves, states, axis, word)?;
-            speeds.extend(own);
-            ranged.extend(of);
+            possible.extend(self.possible(&mut expander, waves, states, axis, word)?);
             fluxes.push(self.fluxes(&mut expander, states, axis, word)?);
         }
         let of = &mut Algebra { expander: &mut expander, span: solver.span };
@@ -53,8 +54,7 @@ impl Law<'_> {
             Gives::FluxWaves => vec![("flux", sums, rises)],
             _ => vec![("", sums, jumps), ("flux", moved, rises)],
         };
-        let pairs =
-            |solved, own| Pairs { solved, own, waves: speeds.clone(), ranged: ranged.clone() };
+        let pairs = |solved, own| Pairs { solved, own, possible: possible.clone() };
         for (what, solved, own) in all {
             if let Some(wrong) = pairs(solved, own).wrong(&expander) {
                 return Err(self.other_jump(solver, axis, what, &wrong));
@@ -68,8 +68,12 @@ impl Law<'_> {
         }
     }
 
-    /// Two states whose values are drawn, which share what lies on the face between them.
-    fn pair(&self, expander: &mut Expander<'_>, axis: usize) -> Result<[States; 2]> {
+    /// Two states whose values are drawn, which share what lies on the face between them, and the numbers of the scalars among these.
+    fn pair(
+        &self,
+        expander: &mut Expander<'_>,
+        axis: usize,
+    ) -> Result<([States; 2], BTreeSet<usize>)> {
         let below = self.drawn(expander, 0);
         let others = below.lets.values().map(Vec::len).sum::<usize>();
         let beyond = below.components.len() + self.components.sources.len() + others + 1;
@@ -79,10 +83,11 @@ impl Law<'_> {
         for (component, _) in halves.enumerate().filter(|(_, halves)| halves[axis]) {
             above.components[component] = below.components[component].clone();
         }
+        let scalars = both.iter().flat_map(|states| self.scalars(expander, states)).collect();
         for (states, word) in both.iter_mut().zip(["below", "above"]) {
             self.complete(expander, states, word)?;
         }
-        Ok(both)
+        Ok((both, scalars))
     }
 
     fn other_jump(

@@ -7,17 +7,32 @@ use crate::discretize::{DiscretizeError, discretize, integrator};
 use crate::model::parse::{parse_str, parse_str_in};
 
 /// The library's magnetohydrodynamics, with two declared solvers.
-const MAGNETIC: &str = include_str!("../../../../../physics/src/systems/ideal_mhd.rs");
+pub(super) const MAGNETIC: &str = include_str!("../../../../../physics/src/systems/ideal_mhd.rs");
 
 /// The error of a solver of a system with ranges, fields on faces and primitives, of which one text is replaced once.
-fn magnetic(dimension: usize, solver: &str, [old, new]: [&str; 2]) -> Option<DiscretizeError> {
-    let begin = MAGNETIC.find("pub system").unwrap();
-    let end = MAGNETIC.find("scheme plm_hll ").unwrap();
-    let own = MAGNETIC[begin..end].replacen(old, new, 1);
+pub(super) fn magnetic(
+    dimension: usize,
+    solver: &str,
+    replaced: [&str; 2],
+) -> Option<DiscretizeError> {
+    library(MAGNETIC, dimension, solver, replaced)
+}
+
+/// The error of a solver of a system in the library's file, of which one text is replaced once.
+pub(super) fn library(
+    file: &str,
+    dimension: usize,
+    solver: &str,
+    [old, new]: [&str; 2],
+) -> Option<DiscretizeError> {
+    let begin = file.find("pub system").unwrap();
+    let end = file.find("\n    scheme ").unwrap();
+    let own = file[begin..end].replacen(old, new, 1);
+    let name = own["pub system ".len()..].split(' ').next().unwrap();
     let text = format!(
-        "{own} scheme s for IdealMhd {{ space: central<order = 2>; reconstruct: plm; riemann: {solver}; time: ssprk2; repair: none; }}"
+        "{own} scheme s for {name} {{ space: central<order = 2>; reconstruct: plm; riemann: {solver}; time: ssprk2; repair: none; }}"
     );
-    assert!(old == new || !MAGNETIC[begin..end].eq(&own), "no `{old}`");
+    assert!(old == new || !file[begin..end].eq(&own), "no `{old}`");
     let model = parse_str_in(&text, Some(dimension)).unwrap_or_else(|e| panic!("{e:?}"));
     let components = Components::new(&model, &integrator(&model).unwrap()).unwrap();
     let law = Law::new(&model, &components, model.fluxes[0].span).unwrap();

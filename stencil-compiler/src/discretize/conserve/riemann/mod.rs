@@ -10,6 +10,7 @@ use crate::discretize::poly::Poly;
 use crate::expr::{Op, Rational};
 
 mod check_declared;
+mod check_growth;
 mod check_waves;
 #[cfg(test)]
 mod checks;
@@ -18,6 +19,8 @@ mod declared;
 mod declared_waves;
 mod fallback;
 mod force;
+#[cfg(test)]
+mod growth_tests;
 mod hll;
 mod hllc;
 mod hlle;

@@ -70,7 +70,7 @@ fn solvers_need_not_give_what_follows_from_primitives() {
         format!(
             "system River in 1d {{
                 conserved h: scalar; conserved m: vector; field bed: scalar; ddt(bed) = 0;
-                let u = m/h; let surface = h + bed;
+                let u = m/h; let surface = h + bed; let slowest = u.x - sqrt(h) where slowest > 0;
                 flux h -> m;
                 flux m -> outer(m, u) + (surface - bed)^2/2*I;
                 ddt(m) = -h*grad(bed);
@@ -78,7 +78,7 @@ fn solvers_need_not_give_what_follows_from_primitives() {
                 face {{ bed by max; h = max(surface - bed, 0); }}
                 riemann low {{ h = below.h; u = below.u; surface = below.surface; {solver} }}
             }}
-            scheme s for River {{ reconstruct: plm in primitive; riemann: low; time: ssprk2; }}"
+            scheme s for River {{ reconstruct: plm in primitive; riemann: low; time: ssprk2; repair: none; }}"
         )
     };
     let model = parsed(&river(""));

@@ -9,13 +9,13 @@
 use num_complex::Complex64;
 
 use super::balance::units;
-use super::region::size;
+use super::size;
 
 /// Iterations for one eigenvalue before the search gives up.
 const MOST: usize = 60;
 
 /// The eigenvalues of a square matrix, row by row; `None` if an entry is not finite or the iteration does not end.
-pub(super) fn eigenvalues(mut a: Vec<Vec<Complex64>>) -> Option<Vec<Complex64>> {
+pub(crate) fn eigenvalues(mut a: Vec<Vec<Complex64>>) -> Option<Vec<Complex64>> {
     let finite = |z: &Complex64| z.re.is_finite() && z.im.is_finite();
     if !a.iter().flatten().all(finite) {
         return None;

@@ -5,7 +5,7 @@ const MOST: usize = 100;
 
 /// Returns units of the components in which rows and columns of a matrix are of similar size: powers of two. `size` is that of the
 /// entry in a row and a column; the entry in these units is the product with the column's unit over the row's.
-pub(super) fn units(n: usize, size: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+pub(crate) fn units(n: usize, size: impl Fn(usize, usize) -> f64) -> Vec<f64> {
     let mut units = vec![1.0_f64; n];
     for _ in 0..MOST {
         let mut changed = false;
