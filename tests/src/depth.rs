@@ -19,28 +19,40 @@ static DEPTH: LazyLock<Depth> = LazyLock::new(|| match var("STENCIL_TESTS").as_d
     _ => Depth::Usual,
 });
 
-/// `STENCIL_TURN`: 0, 1 or 2, or none if it is `all`.
+/// The number of turns, of which thirds make three equal parts.
+const TURNS: usize = 9;
+
+/// `STENCIL_TURN`: 0 to 8, or none if it is `all`.
 static TURN: LazyLock<Option<usize>> = LazyLock::new(|| match var("STENCIL_TURN").as_deref() {
     Ok("all") => None,
-    Ok(turn) => Some(turn.parse().expect("STENCIL_TURN is 0, 1, 2 or all")),
+    Ok(turn) => {
+        let turn: Option<usize> = turn.parse().ok();
+        let turn = turn.filter(|turn| *turn < TURNS);
+        Some(turn.expect("STENCIL_TURN is a number from 0 to 8, or all"))
+    }
     Err(_) => Some(0),
 });
 
 /// Does this run take a case of a walk that one precision goes, or a text without one? All but the inner loop, which takes a
 /// third. Cases have numbers from zero.
 pub fn takes(case: usize) -> bool {
-    *DEPTH != Depth::Fast || TURN.is_none_or(|turn| case % 3 == turn)
+    *DEPTH != Depth::Fast || TURN.is_none_or(|turn| case % 3 == turn % 3)
 }
 
 /// Does this run take a case of a walk that both precisions go? Each takes a third of the cases, and not the same third, so two
 /// thirds are taken in one precision. The inner loop takes a third of these.
 ///
-/// `cargo xtask test` counts commits for the turn, so three that follow each other have the turns 0, 1 and 2 in some order, and
+/// `cargo xtask test` counts commits for the turn, so three that follow each other have different thirds, and
 /// between them each case is taken in both precisions: a fault that one case shows, in one precision alone, is found two commits
 /// later at most. Two runs of a commit take the same cases.
 pub fn takes_in_turn<T: Real>(case: usize) -> bool {
     let Some(turn) = *TURN else { return true };
-    (case + T::BYTES / 4) % 3 == turn && takes(case / 3 + turn)
+    (case + T::BYTES / 4) % 3 == turn % 3 && takes(case / 3 + turn)
+}
+
+/// Does this run take a case of a walk in which single cases take seconds? A ninth of the cases, so that nine commits take all.
+pub fn takes_seldom(case: usize) -> bool {
+    TURN.is_none_or(|turn| case % TURNS == turn)
 }
 
 /// Returns the number of samples in place of the usual one.

@@ -28,7 +28,7 @@ pub mod shrink;
 mod simulated;
 pub mod written;
 
-pub use depth::{larger, samples, takes, takes_in_turn};
+pub use depth::{larger, samples, takes, takes_in_turn, takes_seldom};
 pub use machine::{Machine, Seeded};
 pub use memory::Layout;
 pub use reference::Reference;

@@ -114,6 +114,18 @@ fn turned(own: [f64; 3]) -> [f64; 3] {
     [0, 1, 2].map(|axis| (0..3).map(|at| own[at] * FRAME[at][axis]).sum())
 }
 
+/// Returns the largest divergence of the field `b` on faces, observed as `largest_divergence`, over the largest field in a spacing.
+///
+/// # Panics
+/// If the system has no such field, or does not observe it.
+pub fn divergence(simulation: &mut Simulation<f64>) -> f64 {
+    let spacing = simulation.spacing().into_iter().take(simulation.system().model().dimension);
+    let h = spacing.fold(f64::INFINITY, f64::min);
+    let all = ["b_x", "b_y", "b_z"].map(|name| simulation.flat(name));
+    let largest = all.iter().flatten().fold(0.0_f64, |most, b| most.max(b.abs()));
+    simulation.observe().or_panic()["largest_divergence"] * h / largest
+}
+
 impl Wave {
     /// Returns the share of the amplitude at a point and a time.
     fn phase(&self, x: [f64; 3], t: f64) -> f64 {
@@ -158,7 +170,7 @@ impl Wave {
     /// sum of squares. Steps are `courant` of the longest stable ones.
     ///
     /// # Panics
-    /// If the run fails.
+    /// If the run fails, or a magnetic field does not keep its divergence to rounding.
     pub fn error(&self, system: &SystemDef, n: usize, courant: f64, t: f64) -> f64 {
         let builder = Simulation::<f64>::builder(system).cells([2 * n, n, n]).centered(true);
         let builder = builder.extent([3.0, 1.5, 1.5]).param("gamma", GAMMA).cfl(courant);
@@ -172,6 +184,10 @@ impl Wave {
         let exact = values(&simulation);
         self.set(&mut simulation, energy, 0.0);
         simulation.run_until(t, |_, _| ()).or_panic();
+        if self.field != [0.0; 3] {
+            let kept = divergence(&mut simulation);
+            assert!(kept < 1e-12, "{}: {kept}", self.name);
+        }
         let mean = |(found, exact): (&Vec<f64>, &Vec<f64>)| {
             let apart = found.iter().zip(exact).map(|(a, b)| (a - b).abs());
             apart.sum::<f64>() / found.len() as f64

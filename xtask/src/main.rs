@@ -24,7 +24,7 @@ Usage: cargo xtask <task>
 
 Tasks:
   test    format, tidy, clippy, the book, NVRTC, all tests, the package of Python, documentation; stops at the first failure. Each precision walks a third of the
-          schedules, another with each commit, or the one that STENCIL_TURN sets (0, 1, 2, all).
+          schedules, another with each commit, or the one that STENCIL_TURN sets (0 to 8, all).
           `test --fast` is the inner loop: each walk takes some of its cases, and much is left out (below);
           `test --deep` walks all schedules in both precisions, with more samples and larger meshes, and records the run in
           docs/measurements/deep.md

@@ -70,7 +70,7 @@ const LONG: [&str; 15] = [
 /// The variable by which tests learn the depth: `fast`, `deep`, or none.
 const DEPTH: &str = "STENCIL_TESTS";
 
-/// The variable that chooses the thirds of all schedules that both precisions walk: 0, 1, 2 or `all`.
+/// The variable that chooses the thirds of all schedules that both precisions walk, and the ninths of other cases: 0 to 8, or `all`.
 const TURN: &str = "STENCIL_TURN";
 
 /// The record of deep runs.
@@ -141,7 +141,7 @@ fn git(root: &Path, arguments: &[&str]) -> String {
 }
 
 /// Returns the turn that the environment sets, else the one that follows from the commit. Turns of commits that follow each
-/// other do so, too: three of them walk all schedules in both precisions. A shallow clone has no count of commits, and
+/// other do so, too: three of them walk all schedules in both precisions, and nine take all cases. A shallow clone has no count of commits, and
 /// takes the hash.
 fn turn(root: &Path, depth: Depth) -> String {
     if let Ok(set) = std::env::var(TURN) {
@@ -154,7 +154,7 @@ fn turn(root: &Path, depth: Depth) -> String {
         "false" => git(root, &["rev-list", "--first-parent", "--count", "HEAD"]).parse().ok(),
         _ => u64::from_str_radix(&git(root, &["rev-parse", "--short=8", "HEAD"]), 16).ok(),
     };
-    (number.unwrap_or_default() % 3).to_string()
+    (number.unwrap_or_default() % 9).to_string()
 }
 
 /// Adds a deep run to the record.

@@ -54,18 +54,16 @@ pub(super) fn courant(
         Some(Forecast::Faces | Forecast::Corners) => by_euler,
         None => by_euler.and_then(|of| Some(of * to_f64(&tableau.euler_steps()?))),
     };
+    let waves: Vec<Wave> = angles().map(|angle| Wave::of(face, angle)).collect();
     let linear = match forecast {
         Some(forecast) => longest(|number| {
-            angles().all(|angle| {
-                size(forecast_growth((forecast, traces), face, smears, angle, number))
-                    <= 1.0 + SLACK
-            })
+            let growth = |wave| size(forecast_growth((forecast, traces), wave, smears, number));
+            waves.iter().all(|wave| growth(wave) <= 1.0 + SLACK)
         }),
         None if smears => longest(|number| {
-            angles()
-                .all(|angle| region.is_stable(flow(&Sides::of(face, angle), true, angle, number)))
+            waves.iter().all(|wave| region.is_stable(wave.flow(&wave.sides, true, number)))
         }),
-        None => upwind(face, region),
+        None => upwind(&waves, region),
     };
     let linear = if linear < NONE { 0.0 } else { linear };
     let longest = linear.max(monotone.unwrap_or(0.0));
@@ -87,41 +85,52 @@ struct Sides {
     lower: Complex64,
 }
 
-impl Sides {
+/// A wave of one length: its symbols, by which all Courant numbers are tried.
+struct Wave {
+    /// The factor from a cell to the next.
+    ahead: Complex64,
+    /// The symbol of the negative difference of the fluxes of a cell.
+    drop: Complex64,
+    /// The states at the faces of a cell.
+    sides: Sides,
+}
+
+impl Wave {
+    /// The wave that turns by this angle from a cell to the next; `face` has the weights of the cells at the upper face of one.
     fn of(face: &[(i32, f64)], angle: f64) -> Self {
         let at = face.iter().map(|(k, weight)| turned(f64::from(*k) * angle) * *weight);
         let upper: Complex64 = at.sum();
         // The mirror image of the other side.
-        Sides { upper, lower: upper.conj() }
+        let sides = Sides { upper, lower: upper.conj() };
+        Wave { ahead: turned(angle), drop: turned(-angle) - 1.0, sides }
     }
-}
 
-/// The symbol of the change of a cell in a step of this Courant number, by the fluxes between such states: those upwind, or those of
-/// FORCE, the mean of the fluxes of Lax and Friedrichs and of Richtmyer. These depend on the Courant number: for a speed of one they
-/// are `(l + r)/2 - (1/n + n)(r - l)/4`.
-fn flow(sides: &Sides, smears: bool, angle: f64, number: f64) -> Complex64 {
-    let (below, above) = (sides.upper, turned(angle) * sides.lower);
-    let flux = match smears {
-        true => (below + above) * 0.5 - (above - below) * 0.25 * (1.0 / number + number),
-        false => below,
-    };
-    (turned(-angle) - 1.0) * flux * number
+    /// The symbol of the change of a cell in a step of this Courant number, by the fluxes between such states: those upwind, or those
+    /// of FORCE, the mean of the fluxes of Lax and Friedrichs and of Richtmyer. These depend on the Courant number: for a speed of one
+    /// they are `(l + r)/2 - (1/n + n)(r - l)/4`.
+    fn flow(&self, sides: &Sides, smears: bool, number: f64) -> Complex64 {
+        let (below, above) = (sides.upper, self.ahead * sides.lower);
+        let flux = match smears {
+            true => (below + above) * 0.5 - (above - below) * 0.25 * (1.0 / number + number),
+            false => below,
+        };
+        self.drop * flux * number
+    }
 }
 
 /// The factor of a wave in a step with a forecast, whose states are traced or not.
 fn forecast_growth(
     (forecast, traces): (Forecast, bool),
-    face: &[(i32, f64)],
+    wave: &Wave,
     smears: bool,
-    angle: f64,
     number: f64,
 ) -> Complex64 {
-    let Sides { upper, lower } = Sides::of(face, angle);
+    let Sides { upper, lower } = wave.sides;
     match forecast {
         Forecast::Cells => {
             let means = Sides { upper: 1.0.into(), lower: 1.0.into() };
-            let half = flow(&means, smears, angle, number) * 0.5 + 1.0;
-            flow(&Sides { upper, lower }, smears, angle, number) * half + 1.0
+            let half = wave.flow(&means, smears, number) * 0.5 + 1.0;
+            wave.flow(&wave.sides, smears, number) * half + 1.0
         }
         // Along one axis nothing flows beside.
         Forecast::Faces | Forecast::Corners => {
@@ -130,16 +139,15 @@ fn forecast_growth(
             let bend = if traces { (upper + lower - 2.0) * -3.0 } else { 0.0.into() };
             let traced = bend * (number / 2.0 - number * number / 3.0);
             let moved = Sides { upper: upper + change + traced, lower: lower + change };
-            flow(&moved, smears, angle, number) + 1.0
+            wave.flow(&moved, smears, number) + 1.0
         }
     }
 }
 
 /// The largest stable Courant number of upwind fluxes.
-fn upwind(face: &[(i32, f64)], region: &Region) -> f64 {
-    angles().fold(f64::INFINITY, |most, angle| {
-        let rate = flow(&Sides::of(face, angle), false, angle, 1.0);
-        region.longest(rate, most, |_| 1.0)
+fn upwind(waves: &[Wave], region: &Region) -> f64 {
+    waves.iter().fold(f64::INFINITY, |most, wave| {
+        region.longest(wave.flow(&wave.sides, false, 1.0), most, |_| 1.0)
     })
 }
 

@@ -3,7 +3,7 @@
 
 use stencil_compiler::algorithm::Algorithm;
 use stencil_compiler::expr::Real;
-use stencil_tests::{Case, Reference, algorithm_of, larger};
+use stencil_tests::{Case, Reference, algorithm_of, larger, takes_in_turn};
 
 /// Gas of one density in a magnetic field; arrays may have any values.
 const PLASMA: &str =
@@ -31,6 +31,13 @@ const BY_PREDICTORS: &str = "\
     12 11: reconstruct: plm<limiter = minmod>; riemann: rusanov; time: corner_transport;
 ";
 
+/// The same in space, one of them a run in each precision.
+const IN_SPACE: [&str; 3] = [
+    "8 7 6: reconstruct: plm<limiter = mc>; riemann: hll; time: van_leer;",
+    "8 7 6: reconstruct: plm<limiter = mc>; riemann: hll; time: muscl_hancock;",
+    "8 7 6: reconstruct: plm<limiter = minmod>; riemann: rusanov; time: corner_transport;",
+];
+
 const WITH_ANOTHER: &str = "\
     15 12: reconstruct: plm<limiter = mc>; riemann: acoustic<else = hll>; time: ssprk2; repair: none;
 ";
@@ -56,6 +63,20 @@ fn law(items: &str, dimension: usize, scheme: &str) -> Algorithm {
 fn fields_on_faces_in_the_middle_of_the_step_have_the_same_bits_on_all_engines() {
     walk::<f32>(PLASMA, BY_PREDICTORS);
     walk::<f64>(PLASMA, BY_PREDICTORS);
+}
+
+fn walk_in_space<T: Real>() {
+    for (number, scheme) in IN_SPACE.into_iter().enumerate() {
+        if takes_in_turn::<T>(number) {
+            walk::<T>(PLASMA, scheme);
+        }
+    }
+}
+
+#[test]
+fn fields_on_faces_in_space_have_the_same_bits_on_all_engines() {
+    walk_in_space::<f32>();
+    walk_in_space::<f64>();
 }
 
 #[test]

@@ -205,6 +205,13 @@ impl<T: Number> Machine<T> {
         result
     }
 
+    /// One substep, whose failure says where it was.
+    fn checked_substep(&mut self, substep: usize, moment: Moment) -> Result<(), Failure> {
+        let fields = After::Substep;
+        let failure = |bad| Failure::NotFinite { bad, moment, substep, fields, unseen: 0 };
+        self.substep(substep, moment).map_err(failure)
+    }
+
     fn start(&mut self, task: &Task, t: f64) -> Result<(), BadValue> {
         match task {
             Task::Fill(filling) => self.fields.fill(filling, t),
@@ -375,22 +382,19 @@ impl<T: Number> Device<T> for Machine<T> {
         &mut self,
         moment: Moment,
         _begun: bool,
-        mut renew: Option<Renew<'_, T>>,
+        renew: Option<Renew<'_, T>>,
     ) -> Result<(), Failure> {
-        for substep in 0..self.substeps.len() {
-            if let Some(renew) = &mut renew {
-                let t = self.rules.time(substep, moment.t, moment.dt);
-                renew(self, t)?;
-            }
-            self.substep(substep, moment).map_err(|bad| Failure::NotFinite {
-                bad,
-                moment,
-                substep,
-                fields: After::Substep,
-                unseen: 0,
-            })?;
-        }
-        Ok(())
+        let mut substeps = 0..self.substeps.len();
+        let Some(renew) = renew else {
+            // To wake a thread takes longer than a substep on few cells: it is done once.
+            let pool = self.pool.clone();
+            return pool.install(|| substeps.try_for_each(|at| self.checked_substep(at, moment)));
+        };
+        substeps.try_for_each(|substep| {
+            let t = self.rules.time(substep, moment.t, moment.dt);
+            renew(self, t)?;
+            self.checked_substep(substep, moment)
+        })
     }
 
     fn undo(&mut self) -> Result<bool, Error> {

@@ -3,7 +3,7 @@
 use std::f64::consts::TAU;
 
 use stencil_runtime::{Error, Simulation, SystemDef};
-use stencil_tests::{OrPanic, Runs};
+use stencil_tests::{OrPanic, Runs, takes_in_turn};
 
 use super::{RECONSTRUCTIONS, SOLVERS, started};
 
@@ -36,6 +36,7 @@ fn runs(scheme: &str, system: &SystemDef) {
     }
 }
 
+/// Those that run do so in turn.
 #[test]
 fn a_gas_has_every_reconstruction_of_all_variables_with_every_solver() {
     let (mut ran, mut refused) = (0, 0);
@@ -53,7 +54,9 @@ fn a_gas_has_every_reconstruction_of_all_variables_with_every_solver() {
                 };
                 match (gas(&scheme), code) {
                     (Ok(system), None) => {
-                        runs(&scheme, &system);
+                        if takes_in_turn::<f64>(ran) {
+                            runs(&scheme, &system);
+                        }
                         ran += 1;
                     }
                     (Err(error), Some(code)) => {

@@ -1,7 +1,7 @@
 //! Riemann solvers that a system declares.
 
 use stencil_runtime::{Number, Simulation, SystemDef};
-use stencil_tests::{OrPanic, Runs};
+use stencil_tests::{OrPanic, Runs, takes_in_turn};
 
 use super::exact::{GAMMA, Gas, gas as solution};
 use super::{EULER, RECONSTRUCTIONS, SOLVERS, law, started, with_solver};
@@ -74,7 +74,7 @@ fn a_solver_that_is_written_out_is_that_of_the_language() {
     assert!(0.0 < most && most < 1e-2, "{most}");
 }
 
-/// A tube along each axis, by every reconstruction and every solver: all axes have the same bits, whatever their
+/// A tube along each axis, by every reconstruction and every solver in turn: all axes have the same bits, whatever their
 /// number. Solvers whose fluxes are those of a step that is as many times as long are left out.
 #[test]
 fn a_tube_has_the_same_bits_along_all_axes() {
@@ -88,7 +88,8 @@ fn a_tube_has_the_same_bits_along_all_axes() {
     pairs.push(("weno_z in fluxes", "hlle"));
     pairs.push(("weno5 in fluxes", "roe"));
     let mut wrong = String::new();
-    for (reconstruct, riemann) in pairs {
+    let in_turn = pairs.into_iter().enumerate().filter(|(number, _)| takes_in_turn::<f64>(*number));
+    for (_, (reconstruct, riemann)) in in_turn {
         let mut all: Vec<Vec<f64>> = Vec::new();
         let systems = [1, 2, 3].map(|dimension| match riemann {
             "own" => gas(RUSANOV, dimension, reconstruct, riemann),

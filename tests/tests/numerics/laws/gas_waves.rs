@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use ndarray::Array3;
 use stencil_runtime::{Simulation, SystemDef};
-use stencil_tests::Runs;
+use stencil_tests::{Runs, takes_in_turn};
 
 use super::{EULER, law, started};
 
@@ -78,7 +78,7 @@ fn run(system: &SystemDef, family: &Family, k: [f64; 3], n: usize) -> (f64, [Arr
     (error / SMALL / (n as f64).powi(3), found)
 }
 
-/// Each family is of second order, and its image in the middle of the box has the bits of that: waves to the left have
+/// Each family, in turn, is of second order, and its image in the middle of the box has the bits of that: waves to the left have
 /// the error of waves to the right.
 #[test]
 fn all_waves_of_a_gas_travel_alike_to_both_sides() {
@@ -89,11 +89,16 @@ fn all_waves_of_a_gas_travel_alike_to_both_sides() {
         ([0.0, 1.0, 0.0], [0.0, 1.0, 0.0], [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]),
         ([1.0, 1.0, 1.0], [diagonal; 3], [[half, -half, 0.0], [sixth, sixth, -2.0 * sixth]]),
     ];
+    let mut number = 0;
     for scheme in [["plm<limiter = central> in primitive", "hllc"], ["weno_z", "roe"]] {
         let system = law(EULER, 3, scheme[0], scheme[1]);
         for (k, along, across) in wavevectors {
             let [ahead, back] = [1.0, -1.0].map(|sign| families(along, across, sign));
             for (family, image) in ahead.iter().zip(&back) {
+                number += 1;
+                if !takes_in_turn::<f64>(number) {
+                    continue;
+                }
                 let name = format!("{scheme:?}, {} along {k:?}", family.name);
                 let [(coarse, _), (fine, found)] = [8, 16].map(|n| run(&system, family, k, n));
                 let order = (coarse / fine).log2();

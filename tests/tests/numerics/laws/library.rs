@@ -4,7 +4,7 @@ use std::f64::consts::TAU;
 
 use physics::systems::{ALL, Acoustics, LayeredAcoustics, Traffic};
 use stencil_runtime::{Simulation, System, SystemDef};
-use stencil_tests::{OrPanic, Runs};
+use stencil_tests::{OrPanic, Runs, takes_in_turn};
 
 use super::{error_of_fan, of_library, started};
 
@@ -173,7 +173,7 @@ fn in_motion(system: &SystemDef) -> Simulation<f64> {
     simulation
 }
 
-/// By every scheme of every law of the library, in each of its dimensions, conserved sums stay.
+/// By every scheme of every law of the library, in each of its dimensions and in turn, conserved sums stay.
 #[test]
 fn every_law_conserves_by_every_scheme() {
     let mut laws = 0;
@@ -181,6 +181,10 @@ fn every_law_conserves_by_every_scheme() {
         let system = SystemDef::new(definition).or_panic();
         let model = system.model();
         for scheme in model.schemes().filter(|_| !model.fluxes.is_empty()) {
+            laws += 1;
+            if !takes_in_turn::<f64>(laws) {
+                continue;
+            }
             let name = format!("{} in {}d, {}", model.name, model.dimension, scheme.name);
             let system = system.with_scheme(&scheme.name).or_panic();
             let mut simulation = in_motion(&system);
@@ -217,7 +221,6 @@ fn every_law_conserves_by_every_scheme() {
                     "{name}: {component} {change:e} of {moved:e}"
                 );
             }
-            laws += 1;
         }
     }
     assert!(laws > 40, "{laws}");

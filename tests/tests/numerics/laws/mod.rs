@@ -46,7 +46,7 @@ use std::sync::LazyLock;
 
 use stencil_compiler::model::Scheme;
 use stencil_runtime::{Boundary, Definition, Error, Number, Simulation, SystemDef};
-use stencil_tests::{OrPanic, Runs, with_scheme};
+use stencil_tests::{OrPanic, Runs, takes_in_turn, with_scheme};
 
 /// All reconstructions of states with each limiter, as a scheme has them.
 static RECONSTRUCTIONS: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
@@ -130,6 +130,12 @@ fn pairs() -> Vec<(String, &'static str)> {
     pairs.sort();
     pairs.dedup();
     pairs
+}
+
+/// Returns those whose turn it is.
+fn pairs_in_turn() -> impl Iterator<Item = (String, &'static str)> {
+    let all = pairs().into_iter().enumerate();
+    all.filter(|(number, _)| takes_in_turn::<f64>(*number)).map(|(_, pair)| pair)
 }
 
 /// Transport of `q` along x.

@@ -34,7 +34,7 @@ fn short_waves_behind_a_shock_are_kept_by_higher_order() {
     assert!(plm < 0.8, "{plm}");
 }
 
-/// Every scheme of gases runs the blast to its end, in both precisions or in turn. Initial symmetry is kept to the bit in all
+/// Every scheme of gases runs the blast to its end, in each precision in turn. Initial symmetry is kept to the bit in all
 /// octants, and density stays positive beside the shock.
 #[test]
 fn a_blast_is_its_own_mirror_image() {
@@ -43,7 +43,9 @@ fn a_blast_is_its_own_mirror_image() {
     let schemes: Vec<&String> = schemes.collect();
     assert!(schemes.len() > 9);
     for (number, scheme) in schemes.into_iter().enumerate() {
-        blast_by::<f32>(scheme);
+        if takes_in_turn::<f32>(number) {
+            blast_by::<f32>(scheme);
+        }
         if takes_in_turn::<f64>(number) {
             blast_by::<f64>(scheme);
         }

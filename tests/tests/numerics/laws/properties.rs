@@ -9,15 +9,17 @@ use stencil_runtime::{Simulation, SystemDef};
 use stencil_tests::{OrPanic, Runs};
 
 use super::predictors::predicted;
-use super::{ADVECTION, EULER, RECONSTRUCTIONS, SOLVERS, WATER, choices, law, pairs, started};
+use super::{
+    ADVECTION, EULER, RECONSTRUCTIONS, SOLVERS, WATER, choices, law, pairs, pairs_in_turn, started,
+};
 
-/// A gas in 2d with all pairs, with all sweeps, and with all predictors.
+/// A gas in 2d with the pairs whose turn it is, with all sweeps, and with all predictors.
 static GASES: LazyLock<Vec<(String, SystemDef)>> = LazyLock::new(|| {
     let swept = ["dimensional", "strang"].into_iter().flat_map(|sweep| {
         [("plm<limiter = mc> in primitive", "hllc"), ("waves<limiter = mc>", "roe")]
             .map(|(made, riemann)| (made.to_string(), format!("{riemann}; sweep: {sweep}")))
     });
-    let pairs = pairs().into_iter().map(|(r, s)| (r, s.to_string()));
+    let pairs = pairs_in_turn().map(|(r, s)| (r, s.to_string()));
     let all = pairs.chain(swept);
     let all = all.map(|(r, s)| (format!("{s}, {r}"), law(EULER, 2, &r, &s)));
     all.chain(predicted(EULER, 2)).collect()
@@ -72,23 +74,21 @@ fn a_uniform_state_keeps_its_bits() {
 fn mirror_images_have_mirrored_bits() {
     let mut wrong = String::new();
     for (name, system) in GASES.iter() {
+        let mut straight = moving(system);
+        let before = COMPONENTS.map(|component| straight.values(component));
+        straight.steps(6);
+        let after = COMPONENTS.map(|component| straight.values(component));
         for axis in 0..2 {
-            let mut straight = moving(system);
+            let sign = |i: usize| if i == axis + 1 { -1.0 } else { 1.0 };
             let mut mirrored = moving(system);
             for (i, component) in COMPONENTS.iter().enumerate() {
-                let sign = if i == axis + 1 { -1.0 } else { 1.0 };
-                let array = straight.values(component);
-                let flipped = flip(&array, axis).mapv(|v| sign * v);
+                let flipped = flip(&before[i], axis).mapv(|v| sign(i) * v);
                 mirrored.set_array(component, flipped.view()).or_panic();
             }
-            straight.steps(6);
             mirrored.steps(6);
             for (i, component) in COMPONENTS.iter().enumerate() {
-                let sign = if i == axis + 1 { -1.0 } else { 1.0 };
                 let found = mirrored.values(component);
-                let array = straight.values(component);
-                let expected = flip(&array, axis).mapv(|v| sign * v);
-                if found != expected {
+                if found != flip(&after[i], axis).mapv(|v| sign(i) * v) {
                     wrong += &format!("{name}: {component} along axis {axis}\n");
                 }
             }

@@ -6,6 +6,7 @@ use std::f64::consts::TAU;
 use physics::systems::IdealMhd;
 use stencil_compiler::model::layer::{Far, Layer, LayerFace};
 use stencil_runtime::{Axis, Boundary, Builder, Definition, Face, Simulation, System, SystemDef};
+use stencil_tests::linear_waves::divergence;
 use stencil_tests::{OrPanic, Runs};
 
 /// A flow through a mesh of so many cells along each axis, or its mirror image along x, between faces of these kinds along x, and
@@ -43,13 +44,6 @@ fn flow(
         |x: f64, y: f64, z: f64| [0.0, 0.0, sign * 0.1 * along(from(x)) * across(y) * slow(z)];
     run.set_curl("b", potential).or_panic();
     run
-}
-
-/// Returns the largest divergence of the field in a cell, over the largest field in a spacing.
-fn divergence(run: &mut Simulation<f64>) -> f64 {
-    let all = ["b_x", "b_y", "b_z"].map(|name| run.flat(name));
-    let largest = all.iter().flatten().fold(0.0_f64, |most, b| most.max(b.abs()));
-    run.observe().or_panic()["largest_divergence"] * run.spacing()[0] / largest
 }
 
 /// Sets faces along x of a kind.

@@ -1,7 +1,7 @@
 //! Problems of the library with an exact solution: their error falls with the order of the scheme.
 
 use physics::problems;
-use stencil_tests::OrPanic;
+use stencil_tests::{OrPanic, takes_in_turn};
 
 use super::support::{observed, solved};
 
@@ -179,7 +179,8 @@ fn error(case: &Case, cells: &str) -> f64 {
 #[test]
 fn problems_converge_to_their_exact_solutions() {
     let mut wrong = String::new();
-    for case in &CASES {
+    let in_turn = CASES.iter().enumerate().filter(|(number, _)| takes_in_turn::<f64>(*number));
+    for (_, case) in in_turn {
         let [coarse, fine] = case.cells.map(|cells| error(case, cells));
         let observed = observed(coarse, fine, case.ratio);
         let row = format!(
