@@ -245,7 +245,7 @@ fn exact(dimension: usize, scheme: &str) -> Algorithm {
     algorithm_of(&format!(
         "system Gas in {dimension}d {{
             conserved r: scalar; conserved m: vector; conserved e: scalar; param gamma: real = 1.4;
-            let rho = r + 3;
+            let rho = r + 3 where rho > 0;
             let u = m / rho;
             let p = (gamma - 1)*(e + 9 - dot(m, u)/2);
             let c = sqrt(gamma*p/rho);
@@ -255,7 +255,7 @@ fn exact(dimension: usize, scheme: &str) -> Algorithm {
             primitive {{ rho; u; p; r = rho - 3; m = rho*u; e = p/(gamma - 1) + rho*dot(u, u)/2 - 9; }}
             {}
         }}
-        scheme s for Gas {{ riemann: exact; {scheme} }}",
+        scheme s for Gas {{ riemann: exact; {scheme} repair: none; }}",
         &library[from..to]
     ))
 }

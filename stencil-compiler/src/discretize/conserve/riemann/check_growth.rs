@@ -259,7 +259,8 @@ impl Growth {
             self.factor = factor;
             self.is_smeared = rate.re > upwind;
         }
-        if factor > 1.0 + SLACK {
+        // Long waves grow by little, and limit a step most.
+        if factor > 1.0 + SLACK / 10.0 {
             // |1 - ν σ| = 1.
             self.number = self.number.min(2.0 * rate.re / rate.norm_sqr());
         }
