@@ -21,6 +21,7 @@ use std::f64::consts::PI;
 use num_complex::Complex64;
 
 use super::check_declared::Possible;
+use crate::catalogue::Rank;
 use crate::diag::Code;
 use crate::discretize::DiscretizeError;
 use crate::discretize::conserve::algebra::Algebra;
@@ -162,12 +163,20 @@ impl SmallWaves {
     /// The growth about the worst of some possible states, if it is too much in the mean of all.
     fn growth(&self, expander: &Expander<'_>) -> Option<Growth> {
         let mut all: Vec<Growth> = Vec::new();
+        // Without ranges, scalars such as densities are meant to be positive; the signs of vectors turn waves around.
+        let model = expander.model;
+        let is_turned = model.fields.iter().any(|field| field.rank == Rank::Vector);
+        let is_positive = model.ranges.is_empty() && is_turned;
         for draw in 0..DRAWN {
             // Values of order one and of any sign; half of the points have other parameters than by default. Larger values round by more
             // than waves grow.
             let number = 8 * draw + 4 * u64::from(draw.count_ones() % 2) + 1;
             let grown = |apart: f64| {
-                let mut points = self.possible.points(expander, number).into_iter();
+                let mut points = self.possible.points(expander, number);
+                if is_positive {
+                    points.reverse();
+                }
+                let mut points = points.into_iter();
                 let mut point =
                     points.find_map(|mut point| self.fill(&mut point, apart).then_some(point))?;
                 self.grown(&mut point)
