@@ -2,13 +2,15 @@
 //! Perform. Comput. Appl. 26, 367, 2012, who run such a blast by all of them. Writes a table and a picture.
 //!
 //! `cargo run --release --package stencil-examples --example blast -- 64` takes 64 cells along each axis. The error is that of the density,
-//! against the solution of the same blast along a radius on 4000 cells. The cost is processor time of one thread: other programs on the
-//! same cores lengthen the wall time, and hardly the processor time.
+//! against the solution of the same blast along a radius on 4000 cells. The cost is processor time of one thread. Each scheme runs in a process
+//! of its own, as many at once as there are cores: other programs on the same cores lengthen the wall time, and hardly the processor time.
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::thread;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::time::Duration;
+use std::{env, thread};
 
 use physics::systems::IdealGas;
 use stencil_examples::processor_time;
@@ -60,8 +62,7 @@ const AVERAGED: &str = "reconstruct: waf<limiter = van_leer>; sweep: alternating
 
 /// One run.
 struct Found {
-    family: String,
-    solver: String,
+    /// Were fluxes repaired?
     repaired: bool,
     /// Mean error of the density, over the mean of what the blast changes.
     error: f64,
@@ -143,25 +144,38 @@ fn run(settings: &str, n: usize, radial: &[f64]) -> Result<Found, Failure> {
         moved += (exact - 1.0).abs();
         peak = f64::max(peak, *found);
     }
-    let (family, solver) = Default::default();
-    Ok(Found { family, solver, repaired: false, error: error / moved, peak, steps, a_step })
+    Ok(Found { repaired: false, error: error / moved, peak, steps, a_step })
 }
 
 /// Runs a scheme, with repaired fluxes if it needs them.
-fn tried(
-    (family, solver, settings): &(String, String, String),
-    n: usize,
-    radial: &[f64],
-) -> Result<Found, Failure> {
-    let found = match run(&format!("{settings} repair: none;"), n, radial) {
-        Ok(found) => found,
-        Err(_) => Found { repaired: true, ..run(settings, n, radial)? },
-    };
-    Ok(Found { family: family.clone(), solver: solver.clone(), ..found })
+fn tried(settings: &str, n: usize, radial: &[f64]) -> Result<Found, Failure> {
+    match run(&format!("{settings} repair: none;"), n, radial) {
+        Ok(found) => Ok(found),
+        Err(_) => Ok(Found { repaired: true, ..run(settings, n, radial)? }),
+    }
 }
 
-/// Returns all schemes, those of the cheapest solver first: the family, the solver, and the settings.
-fn schemes() -> Vec<(String, String, String)> {
+/// Runs the scheme of a number in a process of its own.
+fn in_a_process(number: usize, n: usize) -> Result<Found, String> {
+    let program = env::current_exe().map_err(|error| error.to_string())?;
+    let arguments = [n, number].map(|number| number.to_string());
+    let output = Command::new(program).args(arguments).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let numbers: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    match numbers[..] {
+        [repaired, error, peak, steps, a_step] => {
+            Ok(Found { repaired: repaired > 0.0, error, peak, steps: steps as u64, a_step })
+        }
+        _ => Err(format!("scheme {number} ended without numbers: {text}")),
+    }
+}
+
+/// A scheme: the family, the solver, and the settings.
+type Scheme = (String, String, String);
+
+/// Returns all schemes, those of the cheapest solver first.
+fn schemes() -> Vec<Scheme> {
     let mut all = vec![("RTVD".to_string(), String::new(), SPLIT_FLUXES.to_string())];
     for solver in SOLVERS {
         // An exact solver has no waves to average.
@@ -200,9 +214,57 @@ fn draw(families: &Families, n: usize, folder: &Path) -> Result<(), Failure> {
     Ok(plot.save(folder.join("blast.png"))?)
 }
 
+/// Returns the row of a table.
+fn row((family, solver, _): &Scheme, found: &Found, n: usize) -> String {
+    let Found { repaired, error, peak, steps, a_step } = *found;
+    let mark = if repaired { ", repaired" } else { "" };
+    let (seconds, cells) = (a_step * steps as f64, (n * n * n) as f64);
+    format!(
+        "| {family}{mark} | {solver} | {:.2} | {peak:.2} | {steps} | {:.1} | {:.2} | {seconds:.1} |",
+        100.0 * error,
+        1e3 * a_step,
+        1e-6 * cells / a_step,
+    )
+}
+
+/// Runs all schemes, as many at once as there are cores. Returns what was found in their order, and prints each row as it comes.
+fn all(schemes: &[Scheme], n: usize) -> Result<Vec<Found>, Failure> {
+    let waiting = Mutex::new(0..schemes.len());
+    let next = || waiting.lock().ok()?.next();
+    let work = || -> Result<Vec<(usize, Found)>, String> {
+        let mut own = Vec::new();
+        while let Some(number) = next() {
+            let found = in_a_process(number, n)?;
+            println!("{}", row(&schemes[number], &found, n));
+            own.push((number, found));
+        }
+        Ok(own)
+    };
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    let mut found = thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        let ended = workers.into_iter().map(|worker| worker.join());
+        let ended = ended.map(|of| of.unwrap_or_else(|_| Err("a thread panicked".to_string())));
+        ended.collect::<Result<Vec<_>, String>>()
+    })?
+    .into_iter()
+    .flatten()
+    .collect::<Vec<_>>();
+    found.sort_by_key(|(number, _)| *number);
+    Ok(found.into_iter().map(|(_, found)| found).collect())
+}
+
 fn main() -> Result<(), Failure> {
-    let n = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(64);
-    let radial = along_a_radius()?;
+    let numbers: Vec<usize> =
+        env::args().skip(1).filter_map(|number| number.parse().ok()).collect();
+    let n = numbers.first().copied().unwrap_or(64);
+    let schemes = schemes();
+    if let Some((.., settings)) = numbers.get(1).and_then(|number| schemes.get(*number)) {
+        let Found { repaired, error, peak, steps, a_step } =
+            tried(settings, n, &along_a_radius()?)?;
+        println!("{} {error} {peak} {steps} {a_step}", u8::from(repaired));
+        return Ok(());
+    }
     let folder = Path::new("out/blast");
     std::fs::create_dir_all(folder)?;
     let mut table = String::from(
@@ -210,30 +272,18 @@ fn main() -> Result<(), Failure> {
          | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
     );
     let mut families = Families::new();
-    for scheme in schemes() {
-        let found = tried(&scheme, n, &radial)?;
-        let Found { family, solver, repaired, error, peak, steps, a_step } = found;
-        let mark = if repaired { ", repaired" } else { "" };
-        let (seconds, cells) = (a_step * steps as f64, (n * n * n) as f64);
-        writeln!(
-            table,
-            "| {family}{mark} | {solver} | {:.2} | {peak:.2} | {steps} | {:.1} | {:.2} | {seconds:.1} |",
-            100.0 * error,
-            1e3 * a_step,
-            1e-6 * cells / a_step,
-        )?;
-        println!("{}", table.lines().next_back().unwrap_or_default());
-        let at = families.iter().position(|(known, _, _)| *known == family);
+    for (scheme, found) in schemes.iter().zip(all(&schemes, n)?) {
+        writeln!(table, "{}", row(scheme, &found, n))?;
+        let at = families.iter().position(|(known, _, _)| *known == scheme.0);
         let at = at.unwrap_or_else(|| {
-            families.push((family, Vec::new(), Vec::new()));
+            families.push((scheme.0.clone(), Vec::new(), Vec::new()));
             families.len() - 1
         });
-        families[at].1.push(seconds);
-        families[at].2.push(100.0 * error);
-        // Of a run that is stopped, the schemes before remain.
-        draw(&families, n, folder)?;
-        std::fs::write(folder.join("blast.md"), &table)?;
+        families[at].1.push(found.a_step * found.steps as f64);
+        families[at].2.push(100.0 * found.error);
     }
+    draw(&families, n, folder)?;
+    std::fs::write(folder.join("blast.md"), &table)?;
     println!("{}", folder.display());
     Ok(())
 }
