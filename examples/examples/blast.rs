@@ -228,30 +228,28 @@ fn row((family, solver, _): &Scheme, found: &Found, n: usize) -> String {
 }
 
 /// Runs all schemes, as many at once as there are cores. Returns what was found in their order, and prints each row as it comes.
-fn all(schemes: &[Scheme], n: usize) -> Result<Vec<Found>, Failure> {
+fn all(schemes: &[Scheme], n: usize) -> Vec<(usize, Result<Found, String>)> {
     let waiting = Mutex::new(0..schemes.len());
     let next = || waiting.lock().ok()?.next();
-    let work = || -> Result<Vec<(usize, Found)>, String> {
+    let work = || {
         let mut own = Vec::new();
         while let Some(number) = next() {
-            let found = in_a_process(number, n)?;
-            println!("{}", row(&schemes[number], &found, n));
+            let found = in_a_process(number, n);
+            match &found {
+                Ok(found) => println!("{}", row(&schemes[number], found, n)),
+                Err(error) => eprintln!("{error}"),
+            }
             own.push((number, found));
         }
-        Ok(own)
+        own
     };
     let workers = thread::available_parallelism().map_or(1, usize::from);
-    let mut found = thread::scope(|scope| {
+    let mut found: Vec<_> = thread::scope(|scope| {
         let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        let ended = workers.into_iter().map(|worker| worker.join());
-        let ended = ended.map(|of| of.unwrap_or_else(|_| Err("a thread panicked".to_string())));
-        ended.collect::<Result<Vec<_>, String>>()
-    })?
-    .into_iter()
-    .flatten()
-    .collect::<Vec<_>>();
+        workers.into_iter().filter_map(|worker| worker.join().ok()).flatten().collect()
+    });
     found.sort_by_key(|(number, _)| *number);
-    Ok(found.into_iter().map(|(_, found)| found).collect())
+    found
 }
 
 fn main() -> Result<(), Failure> {
@@ -272,7 +270,14 @@ fn main() -> Result<(), Failure> {
          | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
     );
     let mut families = Families::new();
-    for (scheme, found) in schemes.iter().zip(all(&schemes, n)?) {
+    let mut failed = 0;
+    for (number, found) in all(&schemes, n) {
+        let scheme = &schemes[number];
+        // Of a run in which a scheme fails, the others remain.
+        let Ok(found) = found else {
+            failed += 1;
+            continue;
+        };
         writeln!(table, "{}", row(scheme, &found, n))?;
         let at = families.iter().position(|(known, _, _)| *known == scheme.0);
         let at = at.unwrap_or_else(|| {
@@ -285,5 +290,5 @@ fn main() -> Result<(), Failure> {
     draw(&families, n, folder)?;
     std::fs::write(folder.join("blast.md"), &table)?;
     println!("{}", folder.display());
-    Ok(())
+    if failed > 0 { Err(format!("{failed} schemes failed").into()) } else { Ok(()) }
 }

@@ -198,7 +198,7 @@ fn failed(op: Op, of: &[f64]) -> Option<String> {
         (Op::Sqrt, [value]) => Some(format!("the square root of {}", told(*value))),
         (Op::Log, [value]) => Some(format!("the logarithm of {}", told(*value))),
         (Op::Div, [value, 0.0]) => Some(format!("the quotient of {} by zero", told(*value))),
-        (Op::Reciprocal, [0.0]) => Some("the reciprocal of zero".to_string()),
+        (Op::Reciprocal, [value]) => Some(format!("the reciprocal of {}", told(*value))),
         (Op::Mod, [value, 0.0]) => Some(format!("the remainder of {} by zero", told(*value))),
         (Op::Mod, [value, by]) => Some(format!(
             "the remainder of {} by {}, whose quotient has too many digits",

@@ -143,25 +143,32 @@ fn bounded(
     theta: Rational,
     slope: &Poly,
 ) -> Result<Poly> {
-    let twice = twice_least(of, below, above)?;
+    let nearest = nearer(of, below, above);
+    let twice = signed(of, [&nearest, &nearest], [below, above])?;
     let most = of.scaled_by(&twice, &Uniform::number(theta / Rational::from_integer(2)))?;
-    nearer(of, slope, &most)
+    // A slope that is not a number is taken: the bound may be one, by the sign of the other, which engines differ in.
+    Ok(nearer(of, &most, slope))
 }
 
-/// Twice the value nearest to zero, if both have one sign; else zero. Signs are compared without a product, which tiny values would turn
-/// to zero.
+/// Twice the value nearest to zero, if both have one sign; else zero; not a number if one of them is not.
 pub(super) fn twice_least(of: &mut Algebra<'_, '_>, a: &Poly, b: &Poly) -> Result<Poly> {
-    let nearest = nearer(of, a, b)?;
-    let signed = [a, b].map(|sign| of.op(Op::Copysign, &[&nearest, sign]));
+    let nearest = [nearer(of, a, b), nearer(of, b, a)];
+    signed(of, nearest.each_ref(), [a, b])
+}
+
+/// The sum of two values of one size with these signs. They are compared without a product, which tiny values would turn to zero.
+fn signed(of: &mut Algebra<'_, '_>, values: [&Poly; 2], [a, b]: [&Poly; 2]) -> Result<Poly> {
+    let [first, second] = values;
+    let signed = [(first, a), (second, b)].map(|pair| of.op(Op::Copysign, &[pair.0, pair.1]));
     let twice = of.plus(&signed[0], &signed[1])?;
     Ok(of.named("least", twice))
 }
 
-/// The value nearer to zero.
-fn nearer(of: &mut Algebra<'_, '_>, a: &Poly, b: &Poly) -> Result<Poly> {
+/// The value nearer to zero; the second one if they are as near, or if one is not a number.
+fn nearer(of: &mut Algebra<'_, '_>, a: &Poly, b: &Poly) -> Poly {
     let sizes = [of.abs(a), of.abs(b)];
     let nearer = of.op(Op::Lt, &[&sizes[0], &sizes[1], a, b]);
-    Ok(of.named("nearer", nearer))
+    of.named("nearer", nearer)
 }
 
 #[cfg(test)]

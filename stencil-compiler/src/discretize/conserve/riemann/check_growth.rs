@@ -299,7 +299,7 @@ fn grows(solver: &RiemannSolver, axis: usize, growth: &Growth) -> DiscretizeErro
         true => format!(
             "is stable to a Courant number of {number:.2}; {help}, or declare a faster speed for steps, `cfl {{ advective: ..; }}`"
         ),
-        false => format!("is stable for no step; {help}"),
+        false => format!("is stable for no step of Euler's method; {help}"),
     };
     let message = format!(
         "`{own}` makes a small wave along {along} {factor:.3} times as large in a step of Courant number 1, about a possible state: {cause}, and \
