@@ -23,7 +23,7 @@ fn value(number: u64, from: i64, digits: u32) -> f64 {
     let fraction = match number % 4 {
         0 => near,
         1 => (1 << 52) - (1 << (52 - digits)) - near,
-        2 => (mixed >> 40) % 4096 << 29,
+        2 => ((mixed >> 40) % 4096) << 29,
         _ => mixed >> 12,
     };
     let exponent = 1023 + from + (number as i64 / 4) % (1 - 2 * from);
