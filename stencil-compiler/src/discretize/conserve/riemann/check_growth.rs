@@ -7,9 +7,9 @@
 //! solver passes if the factors exceed one by little, in the mean of some states, in the time in which the fastest wave crosses a
 //! cell. Long waves grow if a solver smears less than upwind fluxes do, and short ones if it smears by more than the fastest speed.
 //!
-//! That speed is the one which limits steps: declared by `cfl`, else that of `waves`, declared or derived; and never less than those of the
-//! law's Jacobian at the state, which are all that laws without `waves` have. States at which some of these are complex tell nothing:
-//! there the law itself grows.
+//! The fastest wave has the speed that limits steps: the one of `cfl`, or of declared or derived `waves` if `cfl` gives none. The Jacobian
+//! of the law at the state has speeds, too; if one of them is larger, it counts instead. Laws without `waves` have those alone. A state
+//! where the Jacobian has complex speeds is left out: there the law itself grows.
 //!
 //! A solver has no derivative where it compares equal states. So the state above is another by a little, and the growth about a state is
 //! the lesser one for jumps of either sign, for one of them may be near a switch. Derivatives are exact for the iterations that
